@@ -1,0 +1,59 @@
+"""The sections of an answer beside the findings: chain, quota table, holders, line, pods, Kueue's words, versions.
+
+Each takes the facts and gives a finished section; each may raise `Unknown`, then the section is left out.
+"""
+
+from bot.core.diagnosis import Ahead, Holder, JobId, KueueSaid, Link, PodCounts, QuotaRow, Withheld
+from bot.core.facts import Facts
+from bot.core.snapshot import Versions
+
+NOTHING_WITHHELD = Withheld()
+
+
+def job(facts: Facts) -> JobId | None:
+    """The object that was meant, None when it was not found."""
+    target = facts.identity.target
+    if target is not None:
+        return JobId(target.api_version, target.kind, target.namespace, target.name)
+    return None
+
+
+def chain(facts: Facts) -> tuple[Link, ...]:
+    """The admission path in order; a missing link is still a row."""
+    del facts
+    return ()
+
+
+def quota(facts: Facts) -> tuple[QuotaRow, ...]:
+    """One row per flavor and resource that the Workload needs."""
+    del facts
+    return ()
+
+
+def holders(facts: Facts) -> tuple[Holder, ...]:
+    """Who holds the quota that is missing, largest first."""
+    del facts
+    return ()
+
+
+def ahead(facts: Facts) -> Ahead | None:
+    """The line before the Workload."""
+    del facts
+    return None
+
+
+def pods(facts: Facts) -> PodCounts | None:
+    """How many pods are wanted, created, scheduled and running; None while nothing of it was ever admitted."""
+    del facts
+    return None
+
+
+def kueue_said(facts: Facts) -> KueueSaid | None:
+    """Kueue's own last words about the Workload."""
+    del facts
+    return None
+
+
+def versions(facts: Facts) -> Versions:
+    """The versions that could be told."""
+    return facts.snapshot.versions

@@ -1,0 +1,107 @@
+"""Facts: what follows from the objects. Each is computed on first use and is a value or raises `Unknown(reason)`.
+
+`Facts` is what a rule gets. Its parts: `identity` (which object, which Workload, how far), `queue` (LocalQueue,
+ClusterQueue, cohort path), `quota` (the arithmetic), `order` (who stands before it), `topology`, `checks`, `history`
+(evictions, Kueue's words, events), `pods`, `nodes` (the funnel), `controller` (Kueue itself).
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from bot.core.diagnosis import NotChecked
+from bot.core.facts.lazy import fact
+from bot.core.reference import JobRef
+from bot.core.snapshot import Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """When something is young or has lasted long, in seconds (settings `young_seconds`, `long_seconds`)."""
+
+    young: float = 30
+    long: float = 300
+
+
+class Facts:
+    """Everything a rule may know about one question."""
+
+    def __init__(self, snapshot: Snapshot, ref: JobRef, thresholds: Thresholds | None = None) -> None:
+        """Take the snapshot and the question."""
+        self.snapshot = snapshot
+        self.ref = ref
+        self.thresholds = thresholds or Thresholds()
+        self.unchecked: tuple[NotChecked, ...] = ()
+
+    @property
+    def now(self) -> datetime:
+        """The moment of the snapshot; the only clock there is."""
+        return self.snapshot.observed_at
+
+    def age(self, moment: datetime | None) -> float | None:
+        """Give the seconds since a moment, None when there is none."""
+        return None if moment is None else (self.now - moment).total_seconds()
+
+    @fact
+    def identity(self) -> "Identity":
+        """Which object was meant, its Workload, and how far it is."""
+        return Identity(self)
+
+    @fact
+    def queue(self) -> "Queue":
+        """The LocalQueue, the ClusterQueue and the cohort path."""
+        return Queue(self)
+
+    @fact
+    def quota(self) -> "Quota":
+        """What is asked, free and the most it could ever get, per flavor and resource."""
+        return Quota(self)
+
+    @fact
+    def order(self) -> "Order":
+        """Who stands before it, and why."""
+        return Order(self)
+
+    @fact
+    def topology(self) -> "TopologyFacts":
+        """Domains, and how many pods fit into each."""
+        return TopologyFacts(self)
+
+    @fact
+    def checks(self) -> "Checks":
+        """Admission checks and what stands behind them."""
+        return Checks(self)
+
+    @fact
+    def history(self) -> "History":
+        """Evictions, preemptions, Kueue's words and the events."""
+        return History(self)
+
+    @fact
+    def pods(self) -> "Pods":
+        """The pods of the job, counted and looked at."""
+        return Pods(self)
+
+    @fact
+    def nodes(self) -> "Nodes":
+        """The funnel: which nodes could take a pod, and which filter keeps the others out."""
+        return Nodes(self)
+
+    @fact
+    def controller(self) -> "Controller":
+        """Kueue itself: running, version, configuration."""
+        return Controller(self)
+
+
+# The parts need the class above only as a type.
+from bot.core.facts.checks import Checks  # noqa: E402
+from bot.core.facts.controller import Controller  # noqa: E402
+from bot.core.facts.history import History  # noqa: E402
+from bot.core.facts.identity import Identity  # noqa: E402
+from bot.core.facts.nodes import Nodes  # noqa: E402
+from bot.core.facts.order import Order  # noqa: E402
+from bot.core.facts.pods import Pods  # noqa: E402
+from bot.core.facts.queue import Queue  # noqa: E402
+from bot.core.facts.quota import Quota  # noqa: E402
+from bot.core.facts.topology import TopologyFacts  # noqa: E402
+
+__all__ = ["Facts", "Thresholds", "fact"]

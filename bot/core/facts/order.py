@@ -1,0 +1,15 @@
+"""Facts: order."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from bot.core.facts import Facts
+
+
+class Order:
+    """Facts about order."""
+
+    def __init__(self, facts: "Facts") -> None:
+        """Take the facts it belongs to."""
+        self._facts = facts
+        self._snapshot = facts.snapshot

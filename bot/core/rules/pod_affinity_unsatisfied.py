@@ -1,0 +1,18 @@
+"""Rule pod-affinity-unsatisfied."""
+
+from bot.core.diagnosis import Found
+from bot.core.facts import Facts
+from bot.core.rule import rule
+
+
+@rule("pods", move="asker", outlook="fix", phases=("unmanaged", "admitted"), needs=())
+def pod_affinity_unsatisfied(facts: Facts) -> Found | None:
+    """Pod affinity unsatisfied.
+
+    When:
+        see the rules
+    Why it blocks:
+    What to do:
+    """
+    del facts
+    return None

@@ -1,0 +1,18 @@
+"""Rule provisioning-contradicts-nodes."""
+
+from bot.core.diagnosis import Found
+from bot.core.facts import Facts
+from bot.core.rule import rule
+
+
+@rule("quota", move="nobody", outlook="unknown", phases=("waiting", "reserved", "admitted"), needs=(), context=True)
+def provisioning_contradicts_nodes(facts: Facts) -> Found | None:
+    """Provisioning contradicts nodes.
+
+    When:
+        see the rules
+    Why it blocks:
+    What to do:
+    """
+    del facts
+    return None

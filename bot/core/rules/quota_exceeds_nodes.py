@@ -1,0 +1,18 @@
+"""Rule quota-exceeds-nodes."""
+
+from bot.core.diagnosis import Found
+from bot.core.facts import Facts
+from bot.core.rule import rule
+
+
+@rule("quota", move="nobody", outlook="unknown", phases=("waiting", "reserved", "admitted"), needs=(), context=True)
+def quota_exceeds_nodes(facts: Facts) -> Found | None:
+    """Quota exceeds nodes.
+
+    When:
+        see the rules
+    Why it blocks:
+    What to do:
+    """
+    del facts
+    return None

@@ -1,0 +1,18 @@
+"""Rule was-preempted."""
+
+from bot.core.diagnosis import Found
+from bot.core.facts import Facts
+from bot.core.rule import rule
+
+
+@rule("quota", move="nobody", outlook="unknown", phases=("waiting", "reserved", "admitted"), needs=(), context=True)
+def was_preempted(facts: Facts) -> Found | None:
+    """Was preempted.
+
+    When:
+        see the rules
+    Why it blocks:
+    What to do:
+    """
+    del facts
+    return None
