@@ -1,0 +1,29 @@
+"""One control plane for the whole run, for every test marked `live`."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.controlplane.plane import ControlPlane, what_is_missing
+
+
+@pytest.fixture(scope="session")
+def plane(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Iterator[ControlPlane]:
+    """A running control plane with all job kinds; skipped with a sentence where it cannot run; logs stay on failure."""
+    missing = what_is_missing()
+    if missing is not None:
+        pytest.skip(f"no control plane here: {missing}")
+    state = Path(tmp_path_factory.mktemp("controlplane"))
+    running = ControlPlane(state)
+    failed_before = request.session.testsfailed
+    try:
+        running.start(other_kinds=True)
+        yield running
+    except BaseException:
+        print(running.excerpt("kueue"), running.excerpt("kube-apiserver"), sep="\n")
+        raise
+    finally:
+        running.close()
+        if request.session.testsfailed > failed_before:
+            print(f"logs of the control plane: {state}")
