@@ -1,56 +1,458 @@
 """Decides what a reader sees of an answer, before anything is rendered.
 
 Levels: "namespace" names only what is in the asked namespace; "queue" also who stands or holds quota in the same
-ClusterQueue; "cohort" also the rest of the cohort; "all" everything. What belongs to the cluster and not to a tenant
-(the path from the LocalQueue to the root cohort, flavors, nodes) is named at every level.
+ClusterQueue; "cohort" also who does in the rest of the cohort, and its queues; "all" names everything. What belongs to
+the cluster and not to a tenant (the path from the LocalQueue to the root cohort, flavors, nodes, topologies) is named at
+every level.
+
+Names that rules marked (see `names`) are replaced by a description, rows about others are folded into counts, and names
+that stand in text from the cluster (Kueue's own words, a field's value) are struck out, word by word.
 """
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from bot.core import diagnosis as d
 from bot.core import names
+from bot.core.snapshot import Gap, Snapshot
 
 Level = Literal["namespace", "queue", "cohort", "all"]
+
+STRUCK = "(withheld)"
+"""What stands in a text where a name of somebody else stood."""
+
+COMMON_WORDS = frozenset(
+    [
+        "a",
+        "all",
+        "an",
+        "and",
+        "are",
+        "as",
+        "at",
+        "be",
+        "by",
+        "can",
+        "cluster",
+        "cohort",
+        "cpu",
+        "default",
+        "do",
+        "events",
+        "for",
+        "from",
+        "gpu",
+        "has",
+        "have",
+        "in",
+        "is",
+        "it",
+        "its",
+        "job",
+        "jobs",
+        "kube-system",
+        "kueue",
+        "kueue-system",
+        "limit",
+        "main",
+        "memory",
+        "more",
+        "name",
+        "namespace",
+        "namespaces",
+        "needs",
+        "no",
+        "node",
+        "nodes",
+        "not",
+        "of",
+        "on",
+        "one",
+        "or",
+        "pod",
+        "pods",
+        "queue",
+        "queues",
+        "quota",
+        "read",
+        "requests",
+        "resource",
+        "running",
+        "set",
+        "start",
+        "state",
+        "that",
+        "the",
+        "them",
+        "there",
+        "this",
+        "to",
+        "total",
+        "used",
+        "wait",
+        "waits",
+        "when",
+        "which",
+        "with",
+        "workload",
+        "workloads",
+    ]
+)
+"""Words that stay although somebody's object is called so: alone in a sentence they tell nobody's name."""
+
+_TOKEN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?(?:/[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?)*")
+_HIDDEN = "\ue003"
+_TENANTS_OWN = frozenset({"ClusterQueue", "Cohort"})
 
 
 @dataclass(frozen=True, slots=True)
 class Audience:
-    """Who reads: the level, and the namespace that was asked about."""
+    """Who reads: the level, the namespace that was asked about, and others about which this reader may ask, too."""
 
     level: Level = "namespace"
     namespace: str = ""
+    may_ask: frozenset[str] = frozenset()
 
 
-def disclose(answer: d.Diagnosis, audience: Audience) -> d.Diagnosis:
-    """Give the answer as the audience may see it, with every marked name resolved."""
+def disclose(answer: d.Diagnosis, audience: Audience, snapshot: Snapshot | None = None) -> d.Diagnosis:
+    """Give the answer as this audience may see it, with every marked name resolved.
 
-    def show(text: str) -> str:
-        return names.show(text, lambda kind, ns, name: names.plain(kind, "" if ns == audience.namespace and not kind.endswith("/") else ns, name))
+    With the snapshot from which the answer was made, the names of all that was read are struck out of quoted text;
+    without it, those that the answer itself mentions.
+    """
+    return _Veil(answer, audience, snapshot).answer()
 
-    def walk(value: Any) -> Any:
+
+@dataclass
+class _Foreign:
+    """What may not be named: words to strike out, and which namespaces they gave away."""
+
+    words: set[str] = field(default_factory=set)
+    namespaces: set[str] = field(default_factory=set)
+
+
+class _Veil:
+    def __init__(self, answer: d.Diagnosis, audience: Audience, snapshot: Snapshot | None) -> None:
+        self._answer = answer
+        self._audience = audience
+        self._open = audience.level == "all"
+        self._own = {audience.namespace, *audience.may_ask} - {""}
+        self._path = {(link.kind, link.name) for link in answer.chain}
+        self._seen_there = self._neighbours()
+        self._withheld: set[str] = set()
+        self._foreign = _Foreign()
+        if not self._open:
+            self._collect(snapshot)
+
+    # --- who may be named ---
+
+    def _neighbours(self) -> set[tuple[str, str]]:
+        """(namespace, name) of the jobs and Workloads that this level names beside the asked namespace's."""
+        level, found = self._audience.level, set[tuple[str, str]]()
+        if level in {"queue", "cohort"}:
+            for holder in self._answer.holders:
+                if level == "cohort" or ("ClusterQueue", holder.cluster_queue) in self._path:
+                    found |= {(holder.namespace, holder.workload), (holder.namespace, _bare(holder.job))}
+            for job in self._answer.ahead.jobs if self._answer.ahead else ():
+                found.add((job.namespace, _bare(job.job)))
+        return found
+
+    def _may_see(self, kind: str, namespace: str, name: str) -> bool:
+        if self._open:
+            return True
+        if kind == "Namespace":
+            return name in self._own or any(name == place for place, _ in self._seen_there)
+        if namespace:
+            return namespace in self._own or (namespace, name) in self._seen_there
+        return kind not in _TENANTS_OWN or (kind, name) in self._path or self._audience.level == "cohort"
+
+    # --- what must not stand in any text ---
+
+    def _collect(self, snapshot: Snapshot | None) -> None:
+        known, foreign = self._visible_words(snapshot), self._foreign
+        if snapshot is not None:
+            for kind, items in snapshot.objects.items():
+                if kind == "Event":
+                    continue
+                for item in items:
+                    self._judge(kind, item.namespace, item.name)
+        for holder in self._answer.holders:
+            self._judge("Workload", holder.namespace, holder.workload)
+            self._judge("Job", holder.namespace, _bare(holder.job))
+            self._judge("ClusterQueue", "", holder.cluster_queue)
+        for job in self._answer.ahead.jobs if self._answer.ahead else ():
+            self._judge("Job", job.namespace, _bare(job.job))
+        for gap in self._answer.gaps:
+            self._judge(gap.kind, gap.namespace, gap.name)
+        for text in _texts(self._answer):
+            names.show(text, self._note)
+        foreign.words -= known
+        foreign.namespaces -= known
+
+    def _note(self, kind: str, namespace: str, name: str) -> str:
+        self._judge(kind.rstrip("/"), namespace, name)
+        return ""
+
+    def _judge(self, kind: str, namespace: str, name: str) -> None:
+        if self._may_see(kind, namespace, name):
+            return
+        self._foreign.words.add(name)
+        if namespace or kind == "Namespace":
+            self._foreign.namespaces.add(namespace or name)
+
+    def _visible_words(self, snapshot: Snapshot | None) -> set[str]:
+        """Words that the reader knows anyway: own names, the path, flavors, resources."""
+        answer = self._answer
+        found = {*self._own, *(name for _, name in self._path), answer.cluster, *answer.asked.split("/"), ""}
+        found |= {text for row in answer.quota for text in (row.flavor, *row.resource.split("/"), *row.pod_sets)}
+        found |= {text for pair in self._seen_there for text in pair}
+        if answer.job is not None:
+            found.add(answer.job.name)
+        if snapshot is not None:
+            for kind, items in snapshot.objects.items():
+                found |= {item.name for item in items if self._may_see(kind, item.namespace, item.name)}
+                if kind == "Workload" or kind == "LocalQueue":
+                    found |= {i.namespace for i in items if i.namespace in self._own}
+        return found
+
+    # --- texts ---
+
+    def text(self, text: str) -> str:
+        """Resolve the marked names of a text and strike out foreign ones."""
+        return self._resolve(text, in_command=False)
+
+    def _resolve(self, text: str, *, in_command: bool) -> str:
+        if self._open:
+            return names.show(text, self._show_in_command(text) if in_command else self._show)
+        hidden = names.show(self._strike_plain(text), self._show_or_hide)
+        return _smooth(hidden) if _HIDDEN in hidden else hidden
+
+    def _show(self, kind: str, namespace: str, name: str) -> str:
+        near = namespace == self._audience.namespace and not kind.endswith("/")
+        return names.plain(kind, "" if near else namespace, name)
+
+    def _show_in_command(self, command: str) -> Any:  # noqa: ANN401
+        """In a command, an object of another namespace is `name -n namespace`, unless the command has a namespace."""
+        placed = re.search(r"\s(-n|--namespace)[\s=]", command) is not None
+
+        def show(kind: str, namespace: str, name: str) -> str:
+            path = f"{kind}{name}"
+            return path if placed or not namespace else f"{path} -n {namespace}"
+
+        return show
+
+    def _show_or_hide(self, kind: str, namespace: str, name: str) -> str:
+        if self._may_see(kind.rstrip("/"), namespace, name):
+            return self._show(kind, namespace, name)
+        if namespace or kind.rstrip("/") == "Namespace":
+            self._withheld.add(namespace or name)
+        return f"{_HIDDEN}{kind}{_HIDDEN}"
+
+    def _strike_plain(self, text: str) -> str:
+        """Strike out foreign names outside the marks; the marks themselves are resolved afterwards."""
+        if not self._foreign.words and not self._foreign.namespaces:
+            return text
+        parts = re.split("(\ue000[^\ue002]*\ue002)", text)
+        return "".join(part if part.startswith("\ue000") else _TOKEN.sub(self._strike, part) for part in parts)
+
+    def _strike(self, found: re.Match[str]) -> str:
+        parts = found[0].split("/")
+        result: list[str] = []
+        for at, part in enumerate(parts):
+            place = part if part in self._foreign.namespaces else _service_namespace(part)
+            after = parts[at - 1] if at else ""
+            if place in self._foreign.namespaces and (place not in COMMON_WORDS or self._is_word(parts, at + 1)):
+                self._withheld.add(place)
+                result.append(STRUCK)
+            elif (part in self._foreign.words and part not in COMMON_WORDS) or after in self._foreign.namespaces:
+                result.append(STRUCK)
+            else:
+                result.append(part)
+        text = "/".join(result)
+        return text.replace(f"{STRUCK}/{STRUCK}", STRUCK)
+
+    def _is_word(self, parts: list[str], at: int) -> bool:
+        return at < len(parts) and parts[at] in self._foreign.words
+
+    def _command(self, command: str | None) -> str | None:
+        """Give a command; none rather than one with holes."""
+        if command is None:
+            return None
+        shown = self._resolve(command, in_command=True)
+        return None if not self._open and (STRUCK in shown or " another " in shown) else shown
+
+    def value(self, value: Any) -> Any:  # noqa: ANN401 - a rule's data may hold anything that JSON can say
+        """Resolve every text in nested data, keys included; drop list entries that are nothing but a struck name."""
         if isinstance(value, str):
-            return show(value)
+            return self.text(value)
         if isinstance(value, Mapping):
-            return {k: walk(v) for k, v in value.items()}
-        if isinstance(value, (list, tuple)):
-            return [walk(v) for v in value]
+            return {self.text(str(key)): self.value(entry) for key, entry in value.items()}
+        if isinstance(value, (list, tuple, set, frozenset)):
+            shown = [self.value(entry) for entry in (sorted(value) if isinstance(value, (set, frozenset)) else value)]
+            return [entry for entry in shown if entry != STRUCK]
         return value
 
-    def finding(f: d.Finding) -> d.Finding:
-        return replace(
-            f, sentence=show(f.sentence), subjects=tuple(map(show, f.subjects)),
-            evidence=tuple(replace(e, subject=show(e.subject), field=show(e.field), value=show(e.value)) for e in f.evidence),
-            next=tuple(replace(s, do=show(s.do), command=s.command and show(s.command)) for s in f.next), data=walk(f.data),
-        )
+    # --- the sections ---
 
-    return replace(
-        answer, headline=finding(answer.headline), also=tuple(map(finding, answer.also)), context=tuple(map(finding, answer.context)),
-        not_checked=tuple(replace(n, reason=show(n.reason)) for n in answer.not_checked),
-        chain=tuple(replace(link, name=show(link.name), state=show(link.state)) for link in answer.chain),
-        quota=tuple(replace(r, why=r.why and show(r.why), limit=r.limit and show(r.limit)) for r in answer.quota),
-        ahead=answer.ahead and replace(answer.ahead, jobs=tuple(replace(j, job=show(j.job), why=show(j.why)) for j in answer.ahead.jobs)),
-        holders=tuple(replace(h, job=show(h.job)) for h in answer.holders),
-        withheld=d.Withheld(audience.level, 0),
+    def answer(self) -> d.Diagnosis:
+        answer, text = self._answer, self.text
+        shown = replace(
+            answer,
+            headline=self._finding(answer.headline),
+            also=tuple(self._finding(finding) for finding in answer.also),
+            context=tuple(self._finding(finding) for finding in answer.context),
+            not_checked=tuple(replace(entry, reason=text(entry.reason)) for entry in answer.not_checked),
+            chain=tuple(self._link(link) for link in answer.chain),
+            quota=tuple(
+                replace(row, why=row.why and text(row.why), limit=row.limit and text(row.limit)) for row in answer.quota
+            ),
+            holders=self._holders(),
+            ahead=self._ahead(),
+            kueue_said=answer.kueue_said
+            and replace(answer.kueue_said, text=text(answer.kueue_said.text), reason=text(answer.kueue_said.reason)),
+            gaps=tuple(self._gap(gap) for gap in answer.gaps),
+        )
+        return replace(shown, withheld=d.Withheld(self._audience.level, len(self._withheld)))
+
+    def _finding(self, finding: d.Finding) -> d.Finding:
+        text = self.text
+        return replace(
+            finding,
+            sentence=text(finding.sentence),
+            subjects=tuple(dict.fromkeys(text(entry) for entry in finding.subjects)),
+            evidence=tuple(
+                replace(proof, subject=text(proof.subject), field=text(proof.field), value=text(proof.value))
+                for proof in finding.evidence
+            ),
+            next=tuple(
+                replace(step, do=text(step.do), command=self._command(step.command)) for step in finding.next
+            ),
+            data=self.value(finding.data),
+        )  # fmt: skip
+
+    def _link(self, link: d.Link) -> d.Link:
+        if not self._may_see(link.kind, link.namespace, link.name):
+            if link.namespace:
+                self._withheld.add(link.namespace)
+            return replace(link, namespace="", name=STRUCK, state=self.text(link.state), links={})
+        return replace(link, name=self.text(link.name), state=self.text(link.state))
+
+    def _gap(self, gap: Gap) -> Gap:
+        if self._may_see(gap.kind, gap.namespace, gap.name):
+            return replace(gap, reason=self.text(gap.reason))
+        return Gap(gap.kind, self.text(gap.reason), STRUCK if gap.namespace else "", "")
+
+    def _queue(self, cluster_queue: str) -> str:
+        return cluster_queue if self._may_see("ClusterQueue", "", cluster_queue) else "another ClusterQueue"
+
+    def _holders(self) -> tuple[d.Holder, ...]:
+        """Others' rows become one row per ClusterQueue, flavor and resource, where the first of them stood."""
+        rows: dict[object, d.Holder] = {}
+        folded: dict[object, list[d.Holder]] = {}
+        for holder in self._answer.holders:
+            if self._may_see("Workload", holder.namespace, holder.workload):
+                shown = replace(holder, job=self.text(holder.job), cluster_queue=self._queue(holder.cluster_queue))
+                rows[len(rows), "own"] = shown
+                continue
+            self._withheld.add(holder.namespace)
+            key = (self._queue(holder.cluster_queue), holder.flavor, holder.resource)
+            folded.setdefault(key, []).append(holder)
+            rows.setdefault(key, holder)
+        for key, members in folded.items():
+            first, spaces = members[0], {member.namespace for member in members}
+            rows[key] = replace(
+                first, namespace="", workload="", since=None, cluster_queue=self._queue(first.cluster_queue),
+                job=_elsewhere(len({(m.namespace, m.workload) for m in members}), "workload", len(spaces)),
+                amount=sum(member.amount for member in members),
+            )  # fmt: skip
+        return tuple(rows.values())
+
+    def _ahead(self) -> d.Ahead | None:
+        ahead = self._answer.ahead
+        if ahead is None:
+            return None
+        jobs: list[d.AheadJob] = []
+        others: list[d.AheadJob] = []
+        for job in ahead.jobs:
+            if self._may_see("Job", job.namespace, _bare(job.job)):
+                jobs.append(replace(job, job=self.text(job.job), why=self.text(job.why)))
+            else:
+                others.append(job)
+                self._withheld.add(job.namespace)
+        if others:
+            count = _elsewhere(len(others), "workload", len({job.namespace for job in others}))
+            reasons = {self.text(job.why) for job in others}
+            jobs.append(d.AheadJob("", count, reasons.pop() if len(reasons) == 1 else ""))
+        return replace(ahead, jobs=tuple(jobs))
+
+
+def _bare(job: str) -> str:
+    """Give the name in "Kind/name", marked or not."""
+    return names.show(job, lambda _kind, _namespace, name: name).rpartition("/")[2]
+
+
+def _service_namespace(part: str) -> str:
+    """Give the namespace in a service's host name, "webhook.team-b.svc"."""
+    labels = part.split(".")
+    return labels[1] if len(labels) > 2 and labels[2] == "svc" else part
+
+
+def _elsewhere(count: int, noun: str, namespaces: int) -> str:
+    """Say how many: "1 workload in another namespace", "3 workloads in other namespaces"."""
+    where = "another namespace" if namespaces == 1 else "other namespaces"
+    return f"{count} {noun}{'' if count == 1 else 's'} in {where}"
+
+
+def _describe(kind: str) -> str:
+    """Give what stands for one hidden object in a sentence."""
+    if kind == "Namespace":
+        return "another namespace"
+    if kind in _TENANTS_OWN:
+        return f"another {kind}"
+    return f"{'an' if kind[:1] in 'AEIOU' else 'a'} {kind or 'job'} in another namespace"
+
+
+def _describe_many(kind: str, count: int) -> str:
+    if kind == "Namespace":
+        return f"{count} other namespaces"
+    return f"{count} other {kind}s" if kind in _TENANTS_OWN else f"{count} {kind or 'job'}s in other namespaces"
+
+
+def _smooth(text: str) -> str:
+    """Turn the places of hidden names into readable words; the kind before a name and a list of names become one phrase."""
+    mark = f"{_HIDDEN}([^{_HIDDEN}]*){_HIDDEN}"
+
+    def several(found: re.Match[str]) -> str:
+        return _describe_many(found[1].rstrip("/"), found[0].count(_HIDDEN) // 2)
+
+    def one(found: re.Match[str]) -> str:
+        if found[1].endswith("/"):
+            kind = found[1].rstrip("/")
+            return f"another {kind}" if kind in {*_TENANTS_OWN, "Namespace"} else f"{kind} in another namespace"
+        return _describe(found[1])
+
+    text = re.sub(rf"{mark}(?:(?:, and |, | and ){_HIDDEN}\1{_HIDDEN})+", several, text)
+    text = re.sub(
+        rf"\b(?:(?:the|a|an|another) )?([A-Za-z]+) (?={_HIDDEN}([^{_HIDDEN}]*){_HIDDEN})", _without_kind, text
     )
+    return re.sub(mark, one, text)
+
+
+def _without_kind(found: re.Match[str]) -> str:
+    """Drop "the Workload " before a hidden Workload: the description names the kind again."""
+    kind = found[2].rstrip("/").lower()
+    return "" if found[1].lower() == kind else found[0]
+
+
+def _texts(value: object) -> list[str]:
+    """Give every text inside nested records, for the names that are marked in them."""
+    if isinstance(value, str):
+        return [value] if "\ue000" in value else []
+    if isinstance(value, Mapping):
+        return [text for pair in value.items() for part in pair for text in _texts(part)]
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [text for part in value for text in _texts(part)]
+    fields = getattr(value, "__dataclass_fields__", {})
+    return [text for name in fields for text in _texts(getattr(value, name))]
