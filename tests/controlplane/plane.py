@@ -7,7 +7,7 @@ the kernel to be killed when its parent dies.
 import base64
 import contextlib
 import ctypes
-import datetime
+import datetime as dt
 import ipaddress
 import json
 import os
@@ -123,15 +123,15 @@ class Authority:
         """Write NAME.crt for localhost, signed by the issuer or by itself."""
         key = self.key(name)
         subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
-        now = datetime.datetime.now(datetime.UTC)
+        now = dt.datetime.now(dt.UTC)
         builder = (
             x509.CertificateBuilder()
             .subject_name(subject)
             .issuer_name(issuer[0].subject if issuer else subject)
             .public_key(key.public_key())
             .serial_number(x509.random_serial_number())
-            .not_valid_before(now - datetime.timedelta(days=1))
-            .not_valid_after(now + datetime.timedelta(days=30))
+            .not_valid_before(now - dt.timedelta(days=1))
+            .not_valid_after(now + dt.timedelta(days=30))
             .add_extension(x509.BasicConstraints(ca=issuer is None, path_length=None), critical=True)
             .add_extension(
                 x509.SubjectAlternativeName(
@@ -173,9 +173,17 @@ class ControlPlane:
         """Start a program; its log is NAME.log in the state folder."""
         command = [*(through or []), str(self.bin / name), *arguments]
         self._arguments[name] = (command, dict(env or {}))
+        self._run(name)
+
+    def _run(self, name: str) -> None:
+        command, env = self._arguments[name]
         with (self.dir / f"{name}.log").open("ab") as log:
             self.processes[name] = subprocess.Popen(
-                command, stdout=log, stderr=log, env={**os.environ, **(env or {})}, preexec_fn=_die_with_parent
+                command,
+                stdout=log,
+                stderr=log,
+                env={**os.environ, **env},
+                preexec_fn=_die_with_parent,  # noqa: PLW1509 - the tests start programs from the main thread
             )
 
     def stop(self, name: str, *, kill: bool = False) -> None:
@@ -192,11 +200,7 @@ class ControlPlane:
         """Start a program again with the arguments that it had."""
         if name in self.processes:
             self.stop(name)
-        command, env = self._arguments[name]
-        with (self.dir / f"{name}.log").open("ab") as log:
-            self.processes[name] = subprocess.Popen(
-                command, stdout=log, stderr=log, env={**os.environ, **env}, preexec_fn=_die_with_parent
-            )
+        self._run(name)
 
     def close(self) -> None:
         """End everything, last started first."""
