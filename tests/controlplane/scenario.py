@@ -1,0 +1,404 @@
+"""Scenario files: what stands in a cluster, what is done to it, and what is then true.
+
+A file in `scenarios/` is YAML. Short forms stand for whole objects, everything else goes under `objects`:
+
+    about: one sentence
+    nodes:         {n1: {capacity: {cpu: "8"}, labels: {...}, taints: [...]}}
+    flavors:       {a100: {nodeLabels: {...}, nodeTaints: [...]}}           # a ResourceFlavor's spec
+    clusterQueues: {gpu-cq: {quota: {a100: {cpu: "8"}}, cohortName: ...}}   # spec, `quota` makes one resource group
+    cohorts:       {research: {quota: {...}, parentName: ...}}
+    localQueues:   {team-a/train-queue: gpu-cq}
+    jobs:          {team-a/train: {queue: train-queue, pods: 2, requests: {cpu: "1"}, ...}}
+    objects:       [whole objects]
+    steps:         [{apply: [objects]}, {jobs: {...}}, {patch: {kind, name, namespace, with, subresource}},
+                    {delete: {kind, name, namespace}}, {until: {kind, name, namespace, condition|reason|field, is}}]
+    ask: team-a/train          kind: Job
+    then: {headline: [...], stage: [...], also: [...], context: [...], mentions: [...], quota: [...]}
+
+Objects are made in the order above; `until` waits for what Kueue, the scheduler or a controller must have done first.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from bot.core import kinds
+from tests.controlplane.plane import ApiError, ControlPlane
+
+SCENARIOS = Path(__file__).parent / "scenarios"
+Body = dict[str, Any]
+_KUEUE = "kueue.x-k8s.io/v1beta2"
+_PLURALS = {"APIService": "apiservices", "Role": "roles", "Service": "services", "Secret": "secrets"}
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """One file: its name and its content."""
+
+    name: str
+    content: Body
+
+    @property
+    def ask(self) -> str:
+        """The reference that is asked, "namespace/name" or "namespace/kind/name"."""
+        namespace, _, name = self.content["ask"].partition("/")
+        kind = self.content.get("kind")
+        return f"{namespace}/{kind.lower()}/{name}" if kind else f"{namespace}/{name}"
+
+
+def scenarios() -> Iterator[Scenario]:
+    """Every scenario file, by name."""
+    for path in sorted(SCENARIOS.glob("*.yaml")):
+        yield Scenario(path.stem, yaml.safe_load(path.read_text()))
+
+
+def collection(obj: Body) -> str:
+    """Give the path of the collection an object belongs to."""
+    version, kind = obj["apiVersion"], obj["kind"]
+    known = kinds.of_object(version, kind)
+    plural = known.plural if known else _PLURALS.get(kind, f"{kind.lower()}s")
+    base = f"/apis/{version}" if "/" in version else f"/api/{version}"
+    namespace = obj["metadata"].get("namespace")
+    return f"{base}/namespaces/{namespace}/{plural}" if namespace else f"{base}/{plural}"
+
+
+def _groups(quota: Body) -> list[Body]:
+    """One resource group out of {flavor: {resource: nominal | {nominalQuota, borrowingLimit, lendingLimit}}}."""
+    covered = sorted({resource for resources in quota.values() for resource in resources})
+    flavors = [
+        {
+            "name": flavor,
+            "resources": [
+                {
+                    "name": name,
+                    **(resources[name] if isinstance(resources[name], dict) else {"nominalQuota": resources[name]}),
+                }
+                for name in covered
+            ],
+        }
+        for flavor, resources in quota.items()
+    ]
+    return [{"coveredResources": covered, "flavors": flavors}]
+
+
+def _spec(content: Body, **defaults: Any) -> Body:
+    spec = {**defaults, **content}
+    if "quota" in spec:
+        spec["resourceGroups"] = _groups(spec.pop("quota"))
+    return spec
+
+
+def _named(key: str) -> Body:
+    namespace, _, name = key.rpartition("/")
+    return {"namespace": namespace, "name": name} if namespace else {"name": name}
+
+
+def job(key: str, content: Body) -> Body:
+    """A batch/v1 Job out of its short form."""
+    pod = dict(content.get("podSpec", {}))
+    resources = {"requests": content.get("requests", {})}
+    extended = {k: v for k, v in resources["requests"].items() if "/" in k}
+    limits = {**extended, **content.get("limits", {})}
+    if limits:
+        resources["limits"] = limits
+    container = {"name": "main", "image": "registry.example/train:1", "command": ["train"], "resources": resources}
+    pod = {"restartPolicy": "Never", "containers": [container | content.get("container", {})], **pod}
+    labels = {"kueue.x-k8s.io/queue-name": content["queue"]} if "queue" in content else {}
+    if "priorityClass" in content:
+        labels["kueue.x-k8s.io/priority-class"] = content["priorityClass"]
+    pods = content.get("pods", 1)
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {
+            **_named(key),
+            "labels": labels | content.get("labels", {}),
+            "annotations": content.get("annotations", {}),
+        },
+        "spec": {
+            "parallelism": pods,
+            "completions": pods,
+            "suspend": content.get("suspend", "queue" in content),
+            "template": {
+                "metadata": {"labels": content.get("podLabels", {}), "annotations": content.get("podAnnotations", {})},
+                "spec": pod,
+            },
+            **content.get("spec", {}),
+        },
+    }
+
+
+def expand(content: Body) -> Iterator[Body]:
+    """Give whole objects for the short forms, in the order in which they must be made."""
+    for name, spec in content.get("flavors", {}).items():
+        yield {"apiVersion": _KUEUE, "kind": "ResourceFlavor", "metadata": {"name": name}, "spec": spec or {}}
+    for name, spec in content.get("cohorts", {}).items():
+        yield {"apiVersion": _KUEUE, "kind": "Cohort", "metadata": {"name": name}, "spec": _spec(spec or {})}
+    for name, spec in content.get("clusterQueues", {}).items():
+        body = _spec(spec, namespaceSelector={})
+        yield {"apiVersion": _KUEUE, "kind": "ClusterQueue", "metadata": {"name": name}, "spec": body}
+    for key, queue in content.get("localQueues", {}).items():
+        spec = queue if isinstance(queue, dict) else {"clusterQueue": queue}
+        yield {"apiVersion": _KUEUE, "kind": "LocalQueue", "metadata": _named(key), "spec": spec}
+    yield from content.get("objects", [])
+    yield from content.get("apply", [])
+    for key, short in content.get("jobs", {}).items():
+        yield job(key, short)
+
+
+class Player:
+    """Plays scenarios on one control plane, one after the other."""
+
+    def __init__(self, plane: ControlPlane) -> None:
+        """Take a running plane."""
+        self.plane = plane
+
+    def play(self, scenario: Scenario) -> None:
+        """Bring the cluster into the scenario's state, from an empty one."""
+        self.clear()
+        content = scenario.content
+        for name, given in content.get("nodes", {}).items():
+            node = given or {}
+            self.plane.add_node(name, node.get("capacity", {}), node.get("labels"), node.get("taints"))
+            if node.get("unschedulable"):
+                self.plane.call("PATCH", f"/api/v1/nodes/{name}", {"spec": {"unschedulable": True}})
+        self.make(content)
+        for step in content.get("steps", []):
+            self.step(step)
+
+    def make(self, content: Body) -> None:
+        """Create the objects of a content, with the namespaces that they need."""
+        for obj in expand(content):
+            namespace = obj["metadata"].get("namespace")
+            if namespace:
+                self.namespace(namespace)
+            path = collection(obj)
+            made = self.plane.wait(
+                lambda path=path, obj=obj: self._create(path, obj), f"{obj['kind']} {obj['metadata']['name']}", 30
+            )
+            if "status" in obj:
+                self.plane.call("PATCH", f"{path}/{made['metadata']['name']}/status", {"status": obj["status"]})
+
+    def _create(self, path: str, obj: Body) -> Body:
+        try:
+            created: Body = self.plane.call("POST", path, obj)
+        except ApiError as error:
+            if error.status == 409 and "already exists" in str(error):
+                replaced: Body = self.plane.call("PATCH", f"{path}/{obj['metadata']['name']}", obj)
+                return replaced
+            # Kueue's webhook may not see a queue, flavor or service account that was made a moment ago
+            if error.status in {403, 500} and "serviceaccount" not in str(error) and "webhook" not in str(error):
+                raise RuntimeError(str(error)) from error
+            raise
+        return created
+
+    def namespace(self, name: str, labels: Body | None = None) -> None:
+        """Make a namespace with its default ServiceAccount, if it is not there."""
+        path = "/api/v1/namespaces"
+        try:
+            self.plane.call("GET", f"{path}/{name}")
+        except ApiError as error:
+            if error.status != 404:
+                raise
+            self.plane.call(
+                "POST",
+                path,
+                {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels or {}}},
+            )
+        if labels:
+            self.plane.call("PATCH", f"{path}/{name}", {"metadata": {"labels": labels}})
+        self.plane.wait(
+            lambda: self.plane.call("GET", f"{path}/{name}/serviceaccounts/default"), f"ServiceAccount of {name}", 30
+        )
+
+    def step(self, step: Body) -> None:
+        """Carry out one step."""
+        if "patch" in step:
+            patch = step["patch"]
+            path = f"{self._path(patch)}{'/' + patch['subresource'] if 'subresource' in patch else ''}"
+            self.plane.call("PATCH", path, patch["with"])
+        elif "delete" in step:
+            self.plane.call("DELETE", self._path(step["delete"]))
+        elif "until" in step:
+            until = step["until"]
+            self.plane.wait(lambda: self.holds(until), f"until {json.dumps(until)}", until.get("seconds", 60))
+        else:
+            self.make(step)
+
+    def holds(self, until: Body) -> bool:
+        """Say whether an `until` is true: `condition: Type=Status`, `reason`, part of a `message`, or `field` equal to `is`."""
+        found = [obj for obj in self._objects(until) if self._is(obj, until)]
+        return len(found) >= until.get("count", 1)
+
+    @staticmethod
+    def _is(obj: Body, until: Body) -> bool:
+        conditions = obj.get("status", {}).get("conditions") or []
+        if "condition" in until:
+            kind, _, status = until["condition"].partition("=")
+            conditions = [c for c in conditions if c["type"] == kind and c["status"] == (status or "True")]
+            if not conditions:
+                return False
+        if "reason" in until and not any(c.get("reason") == until["reason"] for c in conditions):
+            return False
+        if "message" in until and not any(until["message"] in c.get("message", "") for c in conditions):
+            return False
+        if "field" in until:
+            value: Any = obj
+            for part in until["field"].split("."):
+                value = (
+                    value.get(part)
+                    if isinstance(value, dict)
+                    else value[int(part)]
+                    if isinstance(value, list) and value
+                    else None
+                )
+            return bool(value == until["is"] if "is" in until else value)
+        return True
+
+    def _objects(self, where: Body) -> list[Body]:
+        """The objects an `until` speaks of: by name, by prefix (`start`), or a Job's Workload (`of`)."""
+        path = self._path({**where, "name": ""}).rstrip("/")
+        items: list[Body] = self.plane.call("GET", path)["items"]
+        if "name" in where:
+            items = [i for i in items if i["metadata"]["name"] == where["name"]]
+        if "start" in where:
+            items = [i for i in items if i["metadata"]["name"].startswith(where["start"])]
+        if "of" in where:
+            items = [
+                i for i in items if any(o["name"] == where["of"] for o in i["metadata"].get("ownerReferences", []))
+            ]
+        return items
+
+    def _path(self, where: Body) -> str:
+        kind = kinds.BY_NAME[where["kind"]]
+        versions = [v for v in kind.versions if v != "v1alpha1"] or kind.versions
+        obj = {"apiVersion": kind.api_version(versions[0]), "kind": kind.kind, "metadata": {}}
+        if "namespace" in where:
+            obj["metadata"] = {"namespace": where["namespace"]}
+        name = where.get("name", "")
+        if name == "" and "of" in where and "start" not in where and where.get("one"):
+            name = self._objects(where)[0]["metadata"]["name"]
+        return f"{collection(obj)}/{name}"
+
+    # --- an empty cluster again -----------------------------------------------------------------------------------------
+
+    def clear(self) -> None:
+        """Remove everything that a scenario made: jobs first, then Workloads and their finalizers, queues, flavors, nodes."""
+        plane = self.plane
+        served = {r["kind"] for r in self._served()}
+        for kind in (*kinds.JOB_KINDS, kinds.BY_NAME["Pod"]):
+            if kind.kind in served:
+                self._remove_all(kind, namespaced=True)
+        for name in ("Workload", "LocalQueue", "ClusterQueue", "Cohort", "ResourceFlavor", "Topology", "AdmissionCheck",
+                     "ProvisioningRequest", "ProvisioningRequestConfig", "WorkloadPriorityClass", "LimitRange", "ResourceQuota",
+                     "PersistentVolumeClaim", "PersistentVolume", "StorageClass", "Event", "Node"):  # fmt: skip
+            if name in served:
+                self._remove_all(kinds.BY_NAME[name])
+        for namespace in plane.call("GET", "/api/v1/namespaces")["items"]:
+            name = namespace["metadata"]["name"]
+            labels = set(namespace["metadata"].get("labels", {})) - {"kubernetes.io/metadata.name"}
+            if labels:
+                plane.call("PATCH", f"/api/v1/namespaces/{name}", {"metadata": {"labels": dict.fromkeys(labels)}})
+
+    def _served(self) -> list[Body]:
+        groups = [group["preferredVersion"]["groupVersion"] for group in self.plane.call("GET", "/apis")["groups"]]
+        resources: list[Body] = self.plane.call("GET", "/api/v1")["resources"]
+        for version in groups:
+            resources += self.plane.call("GET", f"/apis/{version}")["resources"]
+        return resources
+
+    def _remove_all(self, kind: kinds.Kind, *, namespaced: bool = False) -> None:
+        version = next(v for v in (*kind.versions,) if self._answers(kind, v))
+        base = f"/apis/{kind.group}/{version}" if kind.group else f"/api/{version}"
+
+        def gone() -> bool:
+            items = self.plane.call("GET", f"{base}/{kind.plural}")["items"]
+            for item in items:
+                meta = item["metadata"]
+                if meta.get("namespace") in {"kube-system", "kueue-system"} and kind.kind != "Event":
+                    continue
+                place = (
+                    f"{base}/namespaces/{meta['namespace']}/{kind.plural}"
+                    if "namespace" in meta
+                    else f"{base}/{kind.plural}"
+                )
+                try:
+                    if meta.get("finalizers"):
+                        self.plane.call("PATCH", f"{place}/{meta['name']}", {"metadata": {"finalizers": None}})
+                    if "deletionTimestamp" not in meta:
+                        background = {"propagationPolicy": "Background", "gracePeriodSeconds": 0}
+                        self.plane.call("DELETE", f"{place}/{meta['name']}", background)
+                except ApiError as error:
+                    if error.status not in {404, 409, 422}:
+                        raise
+            return not [i for i in items if i["metadata"].get("namespace") not in {"kube-system", "kueue-system"}]
+
+        del namespaced
+        self.plane.wait(gone, f"no {kind.kind} is left", 60)
+
+    def _answers(self, kind: kinds.Kind, version: str) -> bool:
+        try:
+            self.plane.call(
+                "GET",
+                f"/apis/{kind.group}/{version}/{kind.plural}?limit=1"
+                if kind.group
+                else f"/api/{version}/{kind.plural}?limit=1",
+            )
+        except ApiError:
+            return False
+        return True
+
+
+def record(plane: ControlPlane, name: str, kueue: str, kubernetes: str) -> Body:
+    """Read everything that the bot may read from a plane; give the `List` that `explain -f` reads, Recording first."""
+    items: list[Body] = []
+    read: list[str] = []
+    for kind in kinds.KINDS:
+        for version in kind.versions:
+            base = f"/apis/{kind.group}/{version}" if kind.group else f"/api/{version}"
+            try:
+                listed = plane.call("GET", f"{base}/{kind.plural}")
+            except ApiError:
+                continue
+            if kind.kind in {"ConfigMap", "Lease", "Endpoints", "EndpointSlice", "CustomResourceDefinition", "ServiceAccount",
+                             "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration", "DaemonSet"}:  # fmt: skip
+                break
+            read.append(kind.resource(version))
+            for item in sorted(
+                listed["items"], key=lambda i: (i["metadata"].get("namespace", ""), i["metadata"]["name"])
+            ):
+                if item["metadata"].get("namespace") in {"kube-system", "kueue-system"}:
+                    continue
+                item["metadata"].pop("managedFields", None)
+                items.append({"apiVersion": kind.api_version(version), "kind": kind.kind, **item})
+            break
+    visibility: Body = {}
+    for queue in [i for i in items if i["kind"] in {"ClusterQueue", "LocalQueue"}]:
+        meta = queue["metadata"]
+        tail = (
+            f"clusterqueues/{meta['name']}"
+            if queue["kind"] == "ClusterQueue"
+            else f"namespaces/{meta['namespace']}/localqueues/{meta['name']}"
+        )
+        for version in ("v1beta1", "v1beta2"):
+            path = f"/apis/visibility.kueue.x-k8s.io/{version}/{tail}/pendingworkloads"
+            try:
+                visibility[path] = plane.call("GET", path)
+            except ApiError as error:
+                visibility[path] = {"error": error.status}
+    recording = {
+        "apiVersion": "whypending/v1",
+        "kind": "Recording",
+        "metadata": {"name": name},
+        "kueueVersion": kueue,
+        "kubernetesVersion": kubernetes,
+        "observedAt": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "read": read,
+        "visibility": visibility,
+    }
+    return {"apiVersion": "v1", "kind": "List", "items": [recording, *items]}
