@@ -23,83 +23,13 @@ Level = Literal["namespace", "queue", "cohort", "all"]
 STRUCK = "(withheld)"
 """What stands in a text where a name of somebody else stood."""
 
-COMMON_WORDS = frozenset(
-    [
-        "a",
-        "all",
-        "an",
-        "and",
-        "are",
-        "as",
-        "at",
-        "be",
-        "by",
-        "can",
-        "cluster",
-        "cohort",
-        "cpu",
-        "default",
-        "do",
-        "events",
-        "for",
-        "from",
-        "gpu",
-        "has",
-        "have",
-        "in",
-        "is",
-        "it",
-        "its",
-        "job",
-        "jobs",
-        "kube-system",
-        "kueue",
-        "kueue-system",
-        "limit",
-        "main",
-        "memory",
-        "more",
-        "name",
-        "namespace",
-        "namespaces",
-        "needs",
-        "no",
-        "node",
-        "nodes",
-        "not",
-        "of",
-        "on",
-        "one",
-        "or",
-        "pod",
-        "pods",
-        "queue",
-        "queues",
-        "quota",
-        "read",
-        "requests",
-        "resource",
-        "running",
-        "set",
-        "start",
-        "state",
-        "that",
-        "the",
-        "them",
-        "there",
-        "this",
-        "to",
-        "total",
-        "used",
-        "wait",
-        "waits",
-        "when",
-        "which",
-        "with",
-        "workload",
-        "workloads",
-    ]
-)
+_COMMON = """
+a all an and are as at be by can cluster cohort cpu default do events for from gpu has have in is it its job jobs
+kube-system kueue kueue-system limit main memory more name namespace namespaces needs no node nodes not of on one or pod
+pods queue queues quota read requests resource running set start state that the them there this to total used wait waits
+when which with workload workloads
+"""
+COMMON_WORDS = frozenset(_COMMON.split())
 """Words that stay although somebody's object is called so: alone in a sentence they tell nobody's name."""
 
 _TOKEN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?(?:/[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?)*")
@@ -213,7 +143,7 @@ class _Veil:
         if snapshot is not None:
             for kind, items in snapshot.objects.items():
                 found |= {item.name for item in items if self._may_see(kind, item.namespace, item.name)}
-                if kind == "Workload" or kind == "LocalQueue":
+                if kind in {"Workload", "LocalQueue"}:
                     found |= {i.namespace for i in items if i.namespace in self._own}
         return found
 

@@ -114,7 +114,7 @@ class QuotaRow(Model):
     )
     capacity: Quantity | None = Field(description="The most it could ever take; null when not known.")
     short: Quantity | None = Field(
-        description="requested − available where requested ≤ capacity, else requested − capacity; at least 0."
+        description="requested minus available where requested ≤ capacity, else requested minus capacity; at least 0."
     )
     verdict: Literal["fits", "wait", "never", "excluded"] | None = Field(
         description="fits: there is room now. wait: there will be when others release. never: it could not ever fit. "
