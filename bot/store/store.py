@@ -1,0 +1,364 @@
+"""The one module that talks to the database: SQLAlchemy's asyncio core, no mapped objects.
+
+All times are Unix seconds and come in as arguments. Every method is one transaction. What replicas must not do twice is
+decided by the database: a primary key for deliveries and digest runs, a lease for watches and answers under way.
+"""
+
+import json
+import uuid
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, fields, replace
+from typing import Any, TypeVar
+
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+
+from bot.store import schema
+
+T = TypeVar("T", "Answer", "Watch")
+
+RETENTION: Mapping[str, float] = {
+    "deliveries": 2 * 3600.0,  # Slack stops redelivering after five minutes, trigger ids live seconds
+    "answers": 30 * 86400.0,  # recent answers in App Home, and which thread belongs to which job
+    "digests": 90 * 86400.0,  # the line of the last digests
+}
+"""How long rows are kept, in seconds after they were written. A watch is deleted when it ends."""
+
+
+class StoreError(RuntimeError):
+    """The database cannot be used; the text says why and contains no password."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One question and what became of it; `state` is asked, answered or interrupted."""
+
+    id: str
+    team: str
+    user: str
+    channel: str
+    namespace: str
+    name: str
+    state: str
+    at: float
+    enterprise: str = ""
+    thread: str = ""
+    message: str = ""
+    cluster: str = ""
+    kind: str = ""
+    rule: str = ""
+    outlook: str = ""
+    owner: str = ""
+    lease: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """One "tell me when it changes"; see `schema.watches` for what each field means."""
+
+    id: str
+    team: str
+    user: str
+    channel: str
+    thread: str
+    namespace: str
+    name: str
+    level: str
+    started: float
+    ends: float
+    enterprise: str = ""
+    message: str = ""
+    cluster: str = ""
+    kind: str = ""
+    uid: str = ""
+    deadline: float | None = None
+    state: str = ""
+    seen: str = ""
+    seen_at: float = 0.0
+    told: int = 0
+    owner: str = ""
+    lease: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class DigestRun:
+    """One digest that was made: `entries` maps a workload's key to [rule, since], `counts` a rule to {queue: count}."""
+
+    name: str
+    run: str
+    at: float
+    complete: bool
+    entries: dict[str, list[Any]]
+    counts: dict[str, dict[str, int]]
+
+
+def new_id() -> str:
+    """Give an id for an answer or a watch."""
+    return uuid.uuid4().hex
+
+
+class Store:
+    """Open with `async with Store.open(url)`; every method may raise StoreError."""
+
+    def __init__(self, engine: AsyncEngine) -> None:
+        """Take a connected engine whose schema is current; use `open`."""
+        self._engine = engine
+
+    @classmethod
+    @asynccontextmanager
+    async def open(cls, url: str) -> AsyncIterator["Store"]:
+        """Connect and migrate: "sqlite:///PATH" (or "sqlite://" in memory) or "postgresql://USER:PASSWORD@HOST/NAME".
+
+        Raises StoreError when the URL is of another kind or the database cannot be reached or migrated.
+        """
+        engine = _engine(url)
+        try:
+            try:
+                async with engine.connect() as connection:
+                    await connection.run_sync(_migrate)
+            except (SQLAlchemyError, OSError, RuntimeError) as error:
+                raise StoreError(f"the store cannot be opened: {_reason(error)}") from error
+            yield cls(engine)
+        finally:
+            await engine.dispose()
+
+    @asynccontextmanager
+    async def _begin(self) -> AsyncIterator[AsyncConnection]:
+        try:
+            async with self._engine.begin() as connection:
+                yield connection
+        except (SQLAlchemyError, OSError, TimeoutError) as error:
+            raise StoreError(f"the store does not answer: {_reason(error)}") from error
+
+    # --- deliveries -------------------------------------------------------------------------------------------------------
+
+    async def first_delivery(self, key: str, now: float) -> bool:
+        """Say whether this delivery is seen for the first time, by any replica. True exactly once per key."""
+        async with self._begin() as connection:
+            return await _insert_once(connection, schema.deliveries, {"key": key[:200], "at": now})
+
+    # --- answers ----------------------------------------------------------------------------------------------------------
+
+    async def begin_answer(self, answer: Answer) -> None:
+        """Note that a question is being answered, so that a crash in the middle can be told."""
+        async with self._begin() as connection:
+            await connection.execute(sa.insert(schema.answers).values(**_row(answer)))
+
+    async def change_answer(self, answer_id: str, **changes: Any) -> None:  # noqa: ANN401 - columns of different types
+        """Change columns of an answer: message, thread, rule, outlook, state, lease …"""
+        async with self._begin() as connection:
+            await connection.execute(
+                sa.update(schema.answers).where(schema.answers.c.id == answer_id).values(**changes)
+            )
+
+    async def take_abandoned(self, owner: str, now: float) -> tuple[Answer, ...]:
+        """Take the answers whose process died in the middle: each is given to one caller only, as interrupted."""
+        table = schema.answers
+        taken = []
+        async with self._begin() as connection:
+            dead = (table.c.state == "asked") & (table.c.lease < now)
+            for row in (await connection.execute(sa.select(table).where(dead).limit(100))).mappings().all():
+                done = await connection.execute(
+                    sa.update(table).where(table.c.id == row["id"], dead).values(state="interrupted", owner=owner)
+                )
+                if done.rowcount == 1:
+                    taken.append(_record(Answer, {**row, "state": "interrupted", "owner": owner}))
+        return tuple(taken)
+
+    async def answer_of(self, channel: str, message: str) -> Answer | None:
+        """Give the answer whose card or thread is this message."""
+        table = schema.answers
+        here = (table.c.channel == channel) & ((table.c.message == message) | (table.c.thread == message))
+        async with self._begin() as connection:
+            found = await connection.execute(sa.select(table).where(here).order_by(table.c.at.desc()).limit(1))
+            row = found.mappings().first()
+        return None if row is None else _record(Answer, row)
+
+    async def recent_answers(self, team: str, user: str, limit: int = 10) -> tuple[Answer, ...]:
+        """Give a person's answered questions, newest first."""
+        table = schema.answers
+        mine = (table.c.team == team) & (table.c.user == user) & (table.c.state == "answered")
+        async with self._begin() as connection:
+            found = await connection.execute(sa.select(table).where(mine).order_by(table.c.at.desc()).limit(limit))
+            return tuple(_record(Answer, row) for row in found.mappings().all())
+
+    # --- watches ----------------------------------------------------------------------------------------------------------
+
+    async def add_watch(self, watch: Watch) -> bool:
+        """Start a watch; False when the same person already watches the same job in the same thread."""
+        async with self._begin() as connection:
+            return await _insert_once(connection, schema.watches, _row(watch))
+
+    async def remove_watch(self, watch_id: str) -> bool:
+        """End a watch; False when it was not there any more."""
+        async with self._begin() as connection:
+            done = await connection.execute(sa.delete(schema.watches).where(schema.watches.c.id == watch_id))
+            return done.rowcount == 1
+
+    async def watches(
+        self, *, team: str = "", user: str = "", channel: str = "", thread: str = ""
+    ) -> tuple[Watch, ...]:
+        """Give the watches that match every argument that is given, oldest first."""
+        table = schema.watches
+        wanted = {"team": team, "user": user, "channel": channel, "thread": thread}
+        conditions = [table.c[key] == value for key, value in wanted.items() if value]
+        async with self._begin() as connection:
+            found = await connection.execute(sa.select(table).where(*conditions).order_by(table.c.started, table.c.id))
+            return tuple(_record(Watch, row) for row in found.mappings().all())
+
+    async def claim_watches(self, owner: str, now: float, lease: float, limit: int = 1000) -> tuple[Watch, ...]:
+        """Take or keep up to `limit` watches for `lease` seconds: those whose owner is this one or has not renewed in time."""
+        table = schema.watches
+        free = (table.c.lease < now) | (table.c.owner == owner)
+        async with self._begin() as connection:
+            ids = sa.select(table.c.id).where(free).order_by(table.c.lease, table.c.id).limit(limit)
+            if connection.dialect.name == "postgresql":
+                ids = ids.with_for_update(skip_locked=True)
+            chosen = [row[0] for row in (await connection.execute(ids)).all()]
+            if not chosen:
+                return ()
+            await connection.execute(
+                sa.update(table).where(table.c.id.in_(chosen), free).values(owner=owner, lease=now + lease)
+            )
+            mine = (table.c.owner == owner) & (table.c.lease == now + lease)
+            found = await connection.execute(sa.select(table).where(mine).order_by(table.c.started, table.c.id))
+            return tuple(_record(Watch, row) for row in found.mappings().all())
+
+    async def move_watch(self, watch: Watch, **changes: Any) -> Watch | None:  # noqa: ANN401 - columns of different types
+        """Change a watch if nobody else told anything meanwhile (compare and set on `told` and `owner`).
+
+        Gives the changed watch; None when it is gone or another process moved it, and then nothing may be posted.
+        """
+        table = schema.watches
+        same = (table.c.id == watch.id) & (table.c.told == watch.told) & (table.c.owner == watch.owner)
+        async with self._begin() as connection:
+            done = await connection.execute(sa.update(table).where(same).values(**changes))
+        return replace(watch, **changes) if done.rowcount == 1 else None
+
+    # --- digests ----------------------------------------------------------------------------------------------------------
+
+    async def last_digest(self, name: str, before: str = "") -> DigestRun | None:
+        """Give the newest run of a digest, other than the run `before` itself."""
+        runs = await self.digests(name, limit=2)
+        return next((run for run in runs if run.run != before), None)
+
+    async def digests(self, name: str, limit: int = 30) -> tuple[DigestRun, ...]:
+        """Give the newest runs of a digest, newest first."""
+        table = schema.digests
+        async with self._begin() as connection:
+            found = await connection.execute(
+                sa.select(table)
+                .where(table.c.name == name)
+                .order_by(table.c.at.desc(), table.c.run.desc())
+                .limit(limit)
+            )
+            rows = found.mappings().all()
+        return tuple(
+            DigestRun(
+                row["name"],
+                row["run"],
+                row["at"],
+                bool(row["complete"]),
+                json.loads(row["entries"]),
+                json.loads(row["counts"]),
+            )
+            for row in rows
+        )
+
+    async def save_digest(self, run: DigestRun) -> bool:
+        """Keep a run; False when this run of this digest was already kept, and then it must not be posted again."""
+        row = {
+            "name": run.name, "run": run.run, "at": run.at, "complete": run.complete, "posted": True,
+            "entries": json.dumps(run.entries, separators=(",", ":")), "counts": json.dumps(run.counts, separators=(",", ":")),
+        }  # fmt: skip
+        async with self._begin() as connection:
+            return await _insert_once(connection, schema.digests, row)
+
+    async def drop_digest(self, name: str, run: str) -> None:
+        """Forget a run that could not be posted, so that a retry may post it."""
+        table = schema.digests
+        async with self._begin() as connection:
+            await connection.execute(sa.delete(table).where(table.c.name == name, table.c.run == run))
+
+    # --- upkeep -----------------------------------------------------------------------------------------------------------
+
+    async def prune(self, now: float) -> int:
+        """Delete what is older than RETENTION allows; give how many rows went."""
+        gone = 0
+        async with self._begin() as connection:
+            for name, keep in RETENTION.items():
+                table = schema.metadata.tables[name]
+                done = await connection.execute(sa.delete(table).where(table.c.at < now - keep))
+                gone += done.rowcount
+        return gone
+
+    async def ping(self) -> None:
+        """Raise StoreError when the database does not answer."""
+        async with self._begin() as connection:
+            await connection.execute(sa.select(sa.literal(1)))
+
+
+def _engine(url: str) -> AsyncEngine:
+    scheme, separator, rest = url.partition("://")
+    if not separator or scheme.partition("+")[0] not in {"sqlite", "postgresql", "postgres"}:
+        shown = scheme if separator else "a text without ://"
+        raise StoreError(
+            f"a store URL starts with sqlite:/// or postgresql://, not with {shown!r}; example: sqlite:///store.sqlite3"
+        )
+    if scheme.startswith("sqlite"):
+        engine = create_async_engine(f"sqlite+aiosqlite://{rest}", connect_args={"timeout": 10})
+
+        def on_connect(connection: Any, _record: Any) -> None:  # noqa: ANN401 - DBAPI objects
+            connection.isolation_level = None  # the driver's own transactions would start too late
+            cursor = connection.cursor()
+            for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "busy_timeout=10000"):
+                cursor.execute(f"PRAGMA {pragma}")
+            cursor.close()
+
+        def on_begin(connection: sa.Connection) -> None:
+            # takes the write lock first: a transaction that reads and then writes never fails on a stale view
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+        sa.event.listen(engine.sync_engine, "connect", on_connect)
+        sa.event.listen(engine.sync_engine, "begin", on_begin)
+        return engine
+    try:
+        return create_async_engine(
+            f"postgresql+asyncpg://{rest}", pool_size=5, max_overflow=5, pool_pre_ping=True, pool_timeout=10,
+            connect_args={"timeout": 10, "command_timeout": 10},
+        )  # fmt: skip
+    except ModuleNotFoundError as error:
+        raise StoreError("PostgreSQL needs the extra `postgresql`: pip install 'whypending[postgresql]'") from error
+    except SQLAlchemyError as error:
+        raise StoreError(f"the store URL cannot be read: {type(error).__name__}") from error
+
+
+def _migrate(connection: sa.Connection) -> None:
+    schema.migrate(connection)
+    connection.commit()
+
+
+def _reason(error: BaseException) -> str:
+    """The driver's own sentence without the statement and its parameters."""
+    cause = getattr(error, "orig", None) or error
+    return f"{type(cause).__name__}: {str(cause).splitlines()[0] if str(cause) else ''}"[:300]
+
+
+async def _insert_once(connection: AsyncConnection, table: sa.Table, row: Mapping[str, Any]) -> bool:
+    insert = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
+    done = await connection.execute(insert(table).values(**row).on_conflict_do_nothing())
+    return done.rowcount == 1
+
+
+def _row(record: Answer | Watch) -> dict[str, Any]:
+    return {field.name: getattr(record, field.name) for field in fields(record)}
+
+
+def _record(kind: type[T], row: Mapping[Any, Any]) -> T:
+    return kind(**{field.name: row[field.name] for field in fields(kind)})
+
+
+__all__: Sequence[str] = ["RETENTION", "Answer", "DigestRun", "Store", "StoreError", "Watch", "new_id"]
