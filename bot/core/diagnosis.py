@@ -15,6 +15,7 @@ Move = Literal["asker", "queue-admin", "platform", "nobody"]
 Outlook = Literal["never-as-written", "fix", "wait", "in-progress", "running", "finished", "unknown"]
 Certainty = Literal["certain", "reported", "likely"]
 Source = Literal["cluster", "kueue", "computed"]
+Level = Literal["namespace", "queue", "cohort", "all"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +183,7 @@ class KueueSaid:
 class Withheld:
     """What disclosure kept back: the level that was applied, and how many other namespaces lost their names."""
 
-    level: str = "all"
+    level: Level = "all"
     namespaces: int = 0
 
 

@@ -12,13 +12,11 @@ that stand in text from the cluster (Kueue's own words, a field's value) are str
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any
 
 from bot.core import diagnosis as d
 from bot.core import names
 from bot.core.snapshot import Gap, Snapshot
-
-Level = Literal["namespace", "queue", "cohort", "all"]
 
 STRUCK = "(withheld)"
 """What stands in a text where a name of somebody else stood."""
@@ -41,7 +39,7 @@ _TENANTS_OWN = frozenset({"ClusterQueue", "Cohort"})
 class Audience:
     """Who reads: the level, the namespace that was asked about, and others about which this reader may ask, too."""
 
-    level: Level = "namespace"
+    level: d.Level = "namespace"
     namespace: str = ""
     may_ask: frozenset[str] = frozenset()
 

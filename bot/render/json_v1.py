@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+import msgspec
+from msgspec import Meta
 
 from bot.core import diagnosis as d
 from bot.core.quantity import canonical
@@ -16,205 +17,223 @@ from bot.core.snapshot import Versions as KnownVersions
 
 Quantity = Annotated[
     str,
-    Field(
-        description="A Kubernetes quantity in canonical form: '4', '1500m', '10Gi'.",
+    Meta(
+        description="A Kubernetes quantity in canonical form.",
         examples=["4", "1500m", "10Gi"],
         pattern=r"^-?[0-9]+(m|[KMGTPE]i)?$",
     ),
 ]
 Time = Annotated[
     str,
-    Field(
+    Meta(
         description="RFC 3339 in UTC.",
         examples=["2026-11-30T14:52:11Z"],
-        json_schema_extra={"format": "date-time"},
         pattern=r"^[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$",
+        extra_json_schema={"format": "date-time"},
     ),
 ]
+Count = Annotated[int, Meta(ge=0)]
 
 
-class Model(BaseModel):
-    """What all of them have in common: frozen, and nothing undeclared is accepted."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True, alias_generator=None)
+class Model(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """What all of them have in common: frozen, every field is always there, camelCase outside."""
 
 
-class Job(Model):
+class Job(Model, frozen=True):
     """The object that was meant."""
 
-    apiVersion: str = Field(description="Group and version of the kind, 'batch/v1'.")  # noqa: N815
-    kind: str = Field(description="Its kind, 'Job'.")
-    namespace: str = Field(description="Its namespace.")
-    name: str = Field(description="Its name.")
+    api_version: Annotated[str, Meta(description="Group and version of the kind, 'batch/v1'.")]
+    kind: Annotated[str, Meta(description="Its kind, 'Job'.")]
+    namespace: Annotated[str, Meta(description="Its namespace.")]
+    name: Annotated[str, Meta(description="Its name.")]
 
 
-class Evidence(Model):
+class Evidence(Model, frozen=True):
     """One proof: which object, which field, what it says."""
 
-    subject: str = Field(description="Kind/[namespace/]name of the object.")
-    field: str = Field(description="The field's path in the object.")
-    value: str = Field(description="What the field says, or what was computed.")
-    source: d.Source = Field(
-        description="cluster: an object's field. kueue: Kueue's own words. computed: worked out from the objects."
-    )
+    subject: Annotated[str, Meta(description="Kind/[namespace/]name of the object.")]
+    field: Annotated[str, Meta(description="The field's path in the object.")]
+    value: Annotated[str, Meta(description="What the field says, or what was computed.")]
+    source: Annotated[
+        d.Source,
+        Meta(
+            description="cluster: an object's field. kueue: Kueue's own words. computed: worked out from the objects."
+        ),
+    ]
 
 
-class Step(Model):
+class Step(Model, frozen=True):
     """One next step."""
 
-    move: d.Move = Field(description="Whose move it is.")
-    do: str = Field(description="What to do, in the imperative.")
-    command: str | None = Field(description="A command that can be copied, null when there is none.")
+    move: Annotated[d.Move, Meta(description="Whose move it is.")]
+    do: Annotated[str, Meta(description="What to do, in the imperative.")]
+    command: Annotated[str | None, Meta(description="A command that can be copied, null when there is none.")]
 
 
-class Finding(Model):
+class Finding(Model, frozen=True):
     """A rule that fired."""
 
-    rule: str = Field(description="The rule's slug: it completes the sentence 'pending because …'.")
-    certainty: d.Certainty = Field(
-        description="certain: a field says so or it was recomputed. reported: Kueue's or the scheduler's recent text. "
-        "likely: inferred."
-    )
-    sentence: str = Field(description="The cause in one sentence, with the number that decides.")
-    subjects: list[str] = Field(description="The objects it is about, as Kind/[namespace/]name.")
-    evidence: list[Evidence] = Field(description="The proof; at least one.", min_length=1)
-    next: list[Step] = Field(description="What to do, the most useful first; may be empty.")
-    data: dict[str, Any] = Field(description="What is particular to the rule; documented with the rule.")
+    rule: Annotated[str, Meta(description="The rule's slug: it completes the sentence 'pending because …'.")]
+    certainty: Annotated[
+        d.Certainty,
+        Meta(
+            description="certain: a field says so or it was recomputed. reported: Kueue's or the scheduler's recent text. "
+            "likely: inferred."
+        ),
+    ]
+    sentence: Annotated[str, Meta(description="The cause in one sentence, with the number that decides.")]
+    subjects: Annotated[list[str], Meta(description="The objects it is about, as Kind/[namespace/]name.")]
+    evidence: Annotated[list[Evidence], Meta(description="The proof; at least one.", min_length=1)]
+    next: Annotated[list[Step], Meta(description="What to do, the most useful first; may be empty.")]
+    data: Annotated[dict[str, Any], Meta(description="What is particular to the rule; documented with the rule.")]
 
 
-class NotChecked(Model):
+class NotChecked(Model, frozen=True):
     """A rule that could not be checked."""
 
-    rule: str = Field(description="The rule's slug.")
-    reason: str = Field(description="What could not be read, and why.")
+    rule: Annotated[str, Meta(description="The rule's slug.")]
+    reason: Annotated[str, Meta(description="What could not be read, and why.")]
 
 
-class ChainLink(Model):
+class ChainLink(Model, frozen=True):
     """One object of the admission path."""
 
-    kind: str = Field(description="Workload, LocalQueue, ClusterQueue, ResourceFlavor, Cohort …")
-    namespace: str | None = Field(description="Its namespace, null for an object without one.")
-    name: str = Field(description="Its name; '' when there is no such object.")
-    state: str = Field(description="Its state in a few words.")
-    ok: bool | None = Field(description="Whether it lets the job pass; null when that is not known.")
-    links: dict[str, str] = Field(description="Web pages about it, by the name of the site.")
+    kind: Annotated[str, Meta(description="Workload, LocalQueue, ClusterQueue, ResourceFlavor, Cohort …")]
+    namespace: Annotated[str | None, Meta(description="Its namespace, null for an object without one.")]
+    name: Annotated[str, Meta(description="Its name; '' when there is no such object.")]
+    state: Annotated[str, Meta(description="Its state in a few words.")]
+    ok: Annotated[bool | None, Meta(description="Whether it lets the job pass; null when that is not known.")]
+    links: Annotated[dict[str, str], Meta(description="Web pages about it, by the name of the site.")]
 
 
-class QuotaRow(Model):
+class QuotaRow(Model, frozen=True):
     """One flavor and resource that the Workload needs, as Kueue counts."""
 
-    podSets: list[str] = Field(description="The pod sets that ask for it.")  # noqa: N815
-    flavor: str = Field(description="The ResourceFlavor.")
-    resource: str = Field(description="The resource, 'nvidia.com/gpu'.")
-    requested: Quantity = Field(description="All that the Workload wants of it from this flavor.")
-    nominal: Quantity | None = Field(description="The ClusterQueue's nominal quota; null when not known.")
-    used: Quantity | None = Field(description="What the ClusterQueue's workloads hold; null when not known.")
-    available: Quantity | None = Field(
-        description="What it could take now without preempting anyone, cohort and limits included; null when not known."
-    )
-    capacity: Quantity | None = Field(description="The most it could ever take; null when not known.")
-    short: Quantity | None = Field(
-        description="requested minus available where requested ≤ capacity, else requested minus capacity; at least 0."
-    )
-    verdict: Literal["fits", "wait", "never", "excluded"] | None = Field(
-        description="fits: there is room now. wait: there will be when others release. never: it could not ever fit. "
-        "excluded: it may not use this flavor. null: not known."
-    )
-    why: str | None = Field(description="Why the flavor is excluded: a taint, labels, not covered.")
-    limit: str | None = Field(description="The term that binds: 'ClusterQueue/gpu-cq nominalQuota'.")
+    pod_sets: Annotated[list[str], Meta(description="The pod sets that ask for it.")]
+    flavor: Annotated[str, Meta(description="The ResourceFlavor.")]
+    resource: Annotated[str, Meta(description="The resource, 'nvidia.com/gpu'.")]
+    requested: Annotated[Quantity, Meta(description="All that the Workload wants of it from this flavor.")]
+    nominal: Annotated[Quantity | None, Meta(description="The ClusterQueue's nominal quota; null when not known.")]
+    used: Annotated[Quantity | None, Meta(description="What the ClusterQueue's workloads hold; null when not known.")]
+    available: Annotated[
+        Quantity | None,
+        Meta(
+            description="What it could take now without preempting anyone, cohort and limits included; null when not known."
+        ),
+    ]
+    capacity: Annotated[Quantity | None, Meta(description="The most it could ever take; null when not known.")]
+    short: Annotated[
+        Quantity | None,
+        Meta(
+            description="requested minus available where requested ≤ capacity, else requested minus capacity; at least 0."
+        ),
+    ]
+    verdict: Annotated[
+        Literal["fits", "wait", "never", "excluded"] | None,
+        Meta(
+            description="fits: there is room now. wait: there will be when others release. never: it could not ever fit. "
+            "excluded: it may not use this flavor. null: not known."
+        ),
+    ]
+    why: Annotated[str | None, Meta(description="Why the flavor is excluded: a taint, labels, not covered.")]
+    limit: Annotated[str | None, Meta(description="The term that binds: 'ClusterQueue/gpu-cq nominalQuota'.")]
 
 
-class Holder(Model):
+class Holder(Model, frozen=True):
     """A Workload that holds what this one needs; several, where names are withheld."""
 
-    namespace: str | None = Field(description="Its namespace; null when it is withheld.")
-    job: str = Field(description="Its job as Kind/name, or how many there are when their names are withheld.")
-    workload: str | None = Field(description="The Workload's name; null when it is withheld.")
-    clusterQueue: str = Field(description="The ClusterQueue that it counts against.")  # noqa: N815
-    flavor: str = Field(description="The ResourceFlavor.")
-    resource: str = Field(description="The resource.")
-    amount: Quantity = Field(description="How much it holds.")
-    since: Time | None = Field(description="Since when; null when not known or for several.")
+    namespace: Annotated[str | None, Meta(description="Its namespace; null when it is withheld.")]
+    job: Annotated[str, Meta(description="Its job as Kind/name, or how many there are when their names are withheld.")]
+    workload: Annotated[str | None, Meta(description="The Workload's name; null when it is withheld.")]
+    cluster_queue: Annotated[str, Meta(description="The ClusterQueue that it counts against.")]
+    flavor: Annotated[str, Meta(description="The ResourceFlavor.")]
+    resource: Annotated[str, Meta(description="The resource.")]
+    amount: Annotated[Quantity, Meta(description="How much it holds.")]
+    since: Annotated[Time | None, Meta(description="Since when; null when not known or for several.")]
 
 
-class AheadJob(Model):
+class AheadJob(Model, frozen=True):
     """A Workload that stands before this one; several, where names are withheld."""
 
-    namespace: str | None = Field(description="Its namespace; null when it is withheld.")
-    job: str = Field(description="Its job as Kind/name, or how many there are when their names are withheld.")
-    why: str = Field(description="Why it stands before this one.")
+    namespace: Annotated[str | None, Meta(description="Its namespace; null when it is withheld.")]
+    job: Annotated[str, Meta(description="Its job as Kind/name, or how many there are when their names are withheld.")]
+    why: Annotated[str, Meta(description="Why it stands before this one.")]
 
 
-class Ahead(Model):
+class Ahead(Model, frozen=True):
     """The line before this Workload."""
 
-    position: int | None = Field(description="How many are before it; null when not known.", ge=0)
-    total: int | None = Field(description="How many wait in all; null when not known.", ge=0)
-    jobs: list[AheadJob] = Field(description="The first of those before it.")
+    position: Annotated[Count | None, Meta(description="How many are before it; null when not known.")]
+    total: Annotated[Count | None, Meta(description="How many wait in all; null when not known.")]
+    jobs: Annotated[list[AheadJob], Meta(description="The first of those before it.")]
 
 
-class Pods(Model):
+class Pods(Model, frozen=True):
     """The job's pods, over all of its Workloads."""
 
-    wanted: int = Field(description="How many there should be.", ge=0)
-    created: int = Field(description="How many there are.", ge=0)
-    scheduled: int = Field(description="How many are bound to a node.", ge=0)
-    running: int = Field(description="How many run.", ge=0)
+    wanted: Annotated[Count, Meta(description="How many there should be.")]
+    created: Annotated[Count, Meta(description="How many there are.")]
+    scheduled: Annotated[Count, Meta(description="How many are bound to a node.")]
+    running: Annotated[Count, Meta(description="How many run.")]
 
 
-class KueueSaid(Model):
+class KueueSaid(Model, frozen=True):
     """Kueue's own last words about the Workload."""
 
-    text: str = Field(description="The text, as Kueue wrote it.")
-    reason: str = Field(description="The condition's or event's reason.")
-    since: Time | None = Field(description="When the condition changed.")
-    lastSeen: Time | None = Field(description="When an event last repeated it.")  # noqa: N815
+    text: Annotated[str, Meta(description="The text, as Kueue wrote it.")]
+    reason: Annotated[str, Meta(description="The condition's or event's reason.")]
+    since: Annotated[Time | None, Meta(description="When the condition changed.")]
+    last_seen: Annotated[Time | None, Meta(description="When an event last repeated it.")]
 
 
-class Withheld(Model):
+class Withheld(Model, frozen=True):
     """What was kept back from this reader."""
 
-    level: Literal["namespace", "queue", "cohort", "all"] = Field(
-        description="The level of disclosure; the command line shows all that its own identity may read."
-    )
-    namespaces: int = Field(description="How many other namespaces lost their names.", ge=0)
+    level: Annotated[
+        Literal["namespace", "queue", "cohort", "all"],
+        Meta(description="The level of disclosure; the command line shows all that its own identity may read."),
+    ]
+    namespaces: Annotated[Count, Meta(description="How many other namespaces lost their names.")]
 
 
-class Versions(Model):
+class Versions(Model, frozen=True):
     """The versions that could be told, else null."""
 
-    kueue: str | None = Field(description="Kueue's version.")
-    kubernetes: str | None = Field(description="The API server's version.")
-    api: str | None = Field(description="The version of kueue.x-k8s.io that was read.")
+    kueue: Annotated[str | None, Meta(description="Kueue's version.")]
+    kubernetes: Annotated[str | None, Meta(description="The API server's version.")]
+    api: Annotated[str | None, Meta(description="The version of kueue.x-k8s.io that was read.")]
 
 
-class Answer(Model):
+class Answer(Model, frozen=True):
     """The answer of `whypending explain NAMESPACE/NAME -o json`."""
 
-    version: Literal["v1"] = Field(description="The version of this document's form.")
-    asked: str = Field(description="The question as it was asked.")
-    cluster: str = Field(description="The cluster's configured name; '' for the one cluster without a name.")
-    job: Job | None = Field(description="The object that was meant; null when it was not found.")
-    stage: d.Stage = Field(description="Where on the admission path the headline stands.")
-    admitted: bool | None = Field(
-        description="false: look at Kueue. true: look at the scheduler. null when there is no Workload."
-    )
-    outlook: d.Outlook = Field(description="What kind of waiting it is.")
-    move: d.Move = Field(description="Whose move it is.")
-    headline: Finding = Field(description="The one cause.")
-    also: list[Finding] = Field(description="The other rules that fired, in the order of the admission path.")
-    context: list[Finding] = Field(description="What helps to understand it but holds nothing back by itself.")
-    notChecked: list[NotChecked] = Field(description="The rules that could not be checked.")  # noqa: N815
-    complete: bool = Field(description="false when anything that could change the headline was not read.")
-    chain: list[ChainLink] = Field(description="The admission path in order; a missing link is a row, too.")
-    quota: list[QuotaRow] = Field(description="One row per flavor and resource that the Workload could use.")
-    holders: list[Holder] = Field(description="Who holds what this Workload needs, the largest first.")
-    ahead: Ahead | None = Field(description="The line before it; null when it is not in a line or it is not known.")
-    pods: Pods | None = Field(description="Its pods; null while nothing of it was ever admitted.")
-    kueueSaid: KueueSaid | None = Field(description="Kueue's own words; null when it said nothing.")  # noqa: N815
-    withheld: Withheld = Field(description="What disclosure kept back.")
-    versions: Versions = Field(description="The versions that could be told.")
-    observedAt: Time = Field(description="The moment at which the cluster looked like this.")  # noqa: N815
+    version: Annotated[Literal["v1"], Meta(description="The version of this document's form.")]
+    asked: Annotated[str, Meta(description="The question as it was asked.")]
+    cluster: Annotated[str, Meta(description="The cluster's configured name; '' for the one cluster without a name.")]
+    job: Annotated[Job | None, Meta(description="The object that was meant; null when it was not found.")]
+    stage: Annotated[d.Stage, Meta(description="Where on the admission path the headline stands.")]
+    admitted: Annotated[
+        bool | None,
+        Meta(description="false: look at Kueue. true: look at the scheduler. null when there is no Workload."),
+    ]
+    outlook: Annotated[d.Outlook, Meta(description="What kind of waiting it is.")]
+    move: Annotated[d.Move, Meta(description="Whose move it is.")]
+    headline: Annotated[Finding, Meta(description="The one cause.")]
+    also: Annotated[list[Finding], Meta(description="The other rules that fired, in the order of the admission path.")]
+    context: Annotated[list[Finding], Meta(description="What helps to understand it but holds nothing back by itself.")]
+    not_checked: Annotated[list[NotChecked], Meta(description="The rules that could not be checked.")]
+    complete: Annotated[bool, Meta(description="false when anything that could change the headline was not read.")]
+    chain: Annotated[list[ChainLink], Meta(description="The admission path in order; a missing link is a row, too.")]
+    quota: Annotated[list[QuotaRow], Meta(description="One row per flavor and resource that the Workload could use.")]
+    holders: Annotated[list[Holder], Meta(description="Who holds what this Workload needs, the largest first.")]
+    ahead: Annotated[
+        Ahead | None, Meta(description="The line before it; null when it is not in a line or it is not known.")
+    ]
+    pods: Annotated[Pods | None, Meta(description="Its pods; null while nothing of it was ever admitted.")]
+    kueue_said: Annotated[KueueSaid | None, Meta(description="Kueue's own words; null when it said nothing.")]
+    withheld: Annotated[Withheld, Meta(description="What disclosure kept back.")]
+    versions: Annotated[Versions, Meta(description="The versions that could be told.")]
+    observed_at: Annotated[Time, Meta(description="The moment at which the cluster looked like this.")]
 
 
 def document(answer: d.Diagnosis) -> Answer:
@@ -231,28 +250,28 @@ def document(answer: d.Diagnosis) -> Answer:
         headline=_finding(answer.headline),
         also=[_finding(finding) for finding in answer.also],
         context=[_finding(finding) for finding in answer.context],
-        notChecked=[NotChecked(rule=entry.rule, reason=entry.reason) for entry in answer.not_checked],
+        not_checked=[NotChecked(rule=entry.rule, reason=entry.reason) for entry in answer.not_checked],
         complete=answer.complete,
         chain=[_link(link) for link in answer.chain],
         quota=[_row(row) for row in answer.quota],
         holders=[_holder(holder) for holder in answer.holders],
         ahead=_ahead(answer.ahead),
         pods=_pods(answer.pods),
-        kueueSaid=_said(answer.kueue_said),
-        withheld=Withheld.model_validate({"level": answer.withheld.level, "namespaces": answer.withheld.namespaces}),
+        kueue_said=_said(answer.kueue_said),
+        withheld=Withheld(level=answer.withheld.level, namespaces=answer.withheld.namespaces),
         versions=_versions(answer.versions),
-        observedAt=_time(answer.observed_at) or "",
+        observed_at=_time(answer.observed_at) or "",
     )
 
 
 def dump(answer: d.Diagnosis) -> str:
     """Give the public form of a disclosed Diagnosis as indented JSON text without a final newline."""
-    return document(answer).model_dump_json(indent=2)
+    return msgspec.json.format(msgspec.json.encode(document(answer)), indent=2).decode()
 
 
 def schema() -> dict[str, Any]:
     """Give the JSON Schema of `Answer` (draft 2020-12)."""
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema"} | Answer.model_json_schema()
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema"} | msgspec.json.schema(Answer)
 
 
 def _time(moment: datetime | None) -> str | None:
@@ -292,7 +311,7 @@ def _finding(finding: d.Finding) -> Finding:
 
 
 def _job(job: d.JobId | None) -> Job | None:
-    return job and Job(apiVersion=job.api_version, kind=job.kind, namespace=job.namespace, name=job.name)
+    return Job(api_version=job.api_version, kind=job.kind, namespace=job.namespace, name=job.name) if job else None
 
 
 def _link(link: d.Link) -> ChainLink:
@@ -308,7 +327,7 @@ def _link(link: d.Link) -> ChainLink:
 
 def _row(row: d.QuotaRow) -> QuotaRow:
     return QuotaRow(
-        podSets=list(row.pod_sets),
+        pod_sets=list(row.pod_sets),
         flavor=row.flavor,
         resource=row.resource,
         requested=canonical(row.resource, row.requested),
@@ -328,7 +347,7 @@ def _holder(holder: d.Holder) -> Holder:
         namespace=holder.namespace or None,
         job=holder.job,
         workload=holder.workload or None,
-        clusterQueue=holder.cluster_queue,
+        cluster_queue=holder.cluster_queue,
         flavor=holder.flavor,
         resource=holder.resource,
         amount=canonical(holder.resource, holder.amount),
@@ -344,13 +363,15 @@ def _ahead(ahead: d.Ahead | None) -> Ahead | None:
 
 
 def _pods(pods: d.PodCounts | None) -> Pods | None:
-    return pods and Pods(wanted=pods.wanted, created=pods.created, scheduled=pods.scheduled, running=pods.running)
+    return (
+        Pods(wanted=pods.wanted, created=pods.created, scheduled=pods.scheduled, running=pods.running) if pods else None
+    )
 
 
 def _said(said: d.KueueSaid | None) -> KueueSaid | None:
     if said is None:
         return None
-    return KueueSaid(text=said.text, reason=said.reason, since=_time(said.since), lastSeen=_time(said.last_seen))
+    return KueueSaid(text=said.text, reason=said.reason, since=_time(said.since), last_seen=_time(said.last_seen))
 
 
 def _versions(known: KnownVersions) -> Versions:

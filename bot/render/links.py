@@ -136,9 +136,9 @@ def headlamp(kind: str, namespace: str, name: str, templates: Templates) -> str 
     if kind in _HEADLAMP_CORE:
         return f"{base}/{_HEADLAMP_CORE[kind]}/{path}"
     known = kinds.BY_NAME.get(kind)
-    if known is None or not known.group:
-        return None
-    return f"{base}/customresources/{known.crd}/{path if namespace else f'-/{path}'}"
+    if known is None or not known.group or not namespace:
+        return None  # how Headlamp addresses cluster-wide custom resources is not established
+    return f"{base}/customresources/{known.crd}/{path}"
 
 
 def kueueviz(kind: str, namespace: str, name: str, templates: Templates) -> str | None:

@@ -4,7 +4,8 @@ import html
 import re
 from datetime import datetime
 
-from bot.core.diagnosis import Diagnosis, Move, Outlook
+from bot.core import quantity
+from bot.core.diagnosis import Diagnosis, Move, Outlook, QuotaRow
 from bot.core.names import clean
 
 VERDICTS: dict[Outlook, str] = {
@@ -19,14 +20,14 @@ VERDICTS: dict[Outlook, str] = {
 """The answer in three words, by outlook."""
 
 _MOVES: dict[Move, str] = {
-    "asker": "the person who submitted it",
+    "asker": "whoever submitted it",
     "queue-admin": "whoever owns the queue and its quota",
-    "platform": "whoever runs the cluster and Kueue",
-    "nobody": "nobody's: it goes on by itself",
+    "platform": "whoever runs the cluster",
+    "nobody": "nobody, it goes on by itself",
 }
 
 _STEP_MOVES: dict[Move, str] = {
-    "asker": "You",
+    "asker": "Submitter",
     "queue-admin": "Queue admin",
     "platform": "Platform",
     "nobody": "Nobody",
@@ -58,14 +59,12 @@ def verdict(answer: Diagnosis) -> str:
 
 
 def whose_move(answer: Diagnosis) -> str:
-    """Give whose move it is: "Your move (the person who submitted it)"; "" when there is nothing to be done any more."""
-    if answer.outlook in {"running", "finished"} and answer.move == "nobody":
-        return ""
-    return f"Whose move: {_MOVES[answer.move]}"
+    """Give whose move it is: "whoever owns the queue and its quota"; "" when there is nothing to be done any more."""
+    return "" if answer.outlook in {"running", "finished"} and answer.move == "nobody" else _MOVES[answer.move]
 
 
 def step_move(move: Move) -> str:
-    """Give whose move a step is in one or two words: "You", "Queue admin", "Platform", "Nobody"."""
+    """Give whose move a step is in one or two words: "Submitter", "Queue admin", "Platform", "Nobody"."""
     return _STEP_MOVES[move]
 
 
@@ -146,6 +145,48 @@ def middle(name: str, limit: int) -> str:
         return shorten(name, limit)
     tail = (limit - 1) // 3
     return f"{name[: limit - 1 - tail]}…{name[-tail:]}"
+
+
+# --- numbers of an answer ---
+
+VERDICT_WORDS = {"fits": "fits", "wait": "waits", "never": "never fits", "excluded": "excluded", None: "not known"}
+"""A quota row's verdict, as people read it."""
+
+
+def amount(resource: str, value: int | None) -> str:
+    """Give an amount in Kueue's unit for people: "4", "1500m", "9.31Gi", "no limit", or "not known"."""
+    if value is None:
+        return "not known"
+    return "no limit" if value >= quantity.MAX else quantity.human(resource, value)
+
+
+def row_verdict(row: QuotaRow) -> str:
+    """Give a quota row's verdict with its number or cause: "waits, 2 short", "excluded: taint spot=true:NoSchedule"."""
+    word = VERDICT_WORDS[row.verdict]
+    if row.verdict == "excluded":
+        return f"{word}: {row.why}" if row.why else word
+    return f"{word}, {amount(row.resource, row.short)} short" if row.short else word
+
+
+def deciding_row(answer: Diagnosis) -> QuotaRow | None:
+    """Give the quota row that the headline is about, None when quota is not the question.
+
+    A row of a flavor that the headline names comes first, then the verdict that decides, then the smallest shortage.
+    """
+    if answer.stage != "quota" or answer.admitted:
+        return None
+    named = {subject.partition("/")[2] for subject in answer.headline.subjects if subject.startswith("ResourceFlavor/")}
+    wanted = "never" if answer.outlook == "never-as-written" else "wait"
+    order = {wanted: 0, "never": 1, "wait": 1, "excluded": 2, "fits": 3}
+
+    def rank(at: int) -> tuple[bool, bool, int, float, int]:
+        row = answer.quota[at]
+        told = row.resource in answer.headline.sentence
+        share = (row.short or 0) / row.requested if row.requested else 0.0
+        return row.flavor not in named, not told, order.get(row.verdict or "", 4), share, at
+
+    best = min(range(len(answer.quota)), key=rank, default=None)
+    return None if best is None else answer.quota[best]
 
 
 # --- Slack's mrkdwn ---
