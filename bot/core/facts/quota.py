@@ -1,9 +1,73 @@
-"""Facts: quota."""
+"""The quota facts: what is asked, what is free, the most it could ever get, which term binds, and who holds the rest.
 
-from typing import TYPE_CHECKING
+Sources: ClusterQueue and Cohort specs (`status.effectiveQuotas` where Kueue set it), the Workloads that hold quota or,
+for queues whose Workloads were not all read, `status.flavorsReservation`. The arithmetic is in `cohorts`, the choice of
+flavors in `assignment`.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from bot.core import objects as o
+from bot.core import quantity, texts
+from bot.core.cohorts import CohortRing, Key, Limits, Node, NodeId, Tree
+from bot.core.diagnosis import Certainty, Holder, QuotaRow
+from bot.core.facts.assignment import (
+    RANK,
+    Figure,
+    FlavorResult,
+    Group,
+    GroupResult,
+    Offer,
+    Placement,
+    Verdict,
+    figure,
+    place,
+)
+from bot.core.facts.flavors import ALLOWED_FLAVORS, Exclusion, exclusion
+from bot.core.facts.lazy import fact
+from bot.core.facts.requests import PODS, PodSetRequests, amounts, asked, held
+from bot.core.names import subject
+from bot.core.objects import condition
+from bot.core.snapshot import Unknown, holders
 
 if TYPE_CHECKING:
     from bot.core.facts import Facts
+
+Cause = Literal[
+    "exceeds-queue-capacity",
+    "exceeds-borrowing-limit",
+    "exceeds-cohort-capacity",
+    "borrowing-limit-reached",
+    "quota-lent-out",
+    "quota-in-use",
+    "cohort-exhausted",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Shortfall:
+    """Why there is no room: in the flavor that comes nearest, the figures that say so, the largest shortage first.
+
+    `certainty` "reported": the tree was not read, and the figures are Kueue's own (`told`).
+    """
+
+    cause: Cause
+    verdict: Literal["never", "wait"]
+    flavor: str
+    figures: tuple[Figure, ...] = ()
+    certainty: Certainty = "certain"
+    told: tuple[texts.OverMaximum | texts.NotFree, ...] = ()
+    others: tuple[FlavorResult, ...] = ()
+    """The other flavors of the group, none of which is nearer."""
+    at_minimum: bool = False
+    """The figures are for the smallest size that partial admission would start."""
+
+    @property
+    def main(self) -> Figure | None:
+        """The figure with the largest relative shortage; None when Kueue's text is all there is."""
+        return self.figures[0] if self.figures else None
 
 
 class Quota:
@@ -13,3 +77,525 @@ class Quota:
         """Take the facts it belongs to."""
         self._facts = facts
         self._snapshot = facts.snapshot
+        self._usage: dict[str, tuple[Mapping[Key, int], bool]] = {}
+
+    # --- what is asked ---
+
+    @fact
+    def queue(self) -> o.ClusterQueue | None:
+        """The ClusterQueue, None when it is proven that there is none. Raises Unknown when it was not read."""
+        return self._facts.queue.cluster_queue
+
+    @fact
+    def requests(self) -> tuple[PodSetRequests, ...]:
+        """What each pod set of the deciding Workload asks for, as Kueue counts it.
+
+        Raises Unknown when there is no Workload or ClusterQueue, or an amount cannot be told.
+        """
+        queue = self.queue
+        if queue is None:
+            reason = "there is no ClusterQueue"
+            raise Unknown(reason)
+        return self.requests_in(queue)
+
+    def requests_in(self, queue: o.ClusterQueue) -> tuple[PodSetRequests, ...]:
+        """Give what each pod set would ask of another ClusterQueue: the same, but "pods" only where it is covered."""
+        covered = any(PODS in group.covered_resources for group in queue.spec.resource_groups)
+        return asked(self._facts.identity.want(), self._snapshot, pods_covered=covered)
+
+    # --- the tree ---
+
+    @fact
+    def tree(self) -> Tree:
+        """The tree of the ClusterQueue, with all usage. Raises Unknown when any of it was not read."""
+        queue = self.queue
+        if queue is None:
+            reason = "there is no ClusterQueue"
+            raise Unknown(reason)
+        return self.tree_of(queue)
+
+    def tree_of(self, queue: o.ClusterQueue) -> Tree:
+        """Give the tree in which a ClusterQueue stands, its usage included. Raises Unknown when any of it was not read."""
+        if not queue.cohort:
+            return Tree([self._node(queue)])
+        cohorts = {item.name: item for item in self._snapshot.all_of(o.Cohort)}
+        queues = self._snapshot.all_of(o.ClusterQueue)
+        parents = {name: cohort.parent for name, cohort in cohorts.items()}
+        root = _root(queue.cohort, parents)
+        if root is None:
+            reason = f"the Cohorts above ClusterQueue {queue.name} form a ring"
+            raise Unknown(reason)
+        nodes = [self._node(item) for item in queues if item.cohort and _root(item.cohort, parents) == root]
+        nodes += [
+            Node(
+                "Cohort",
+                name,
+                cohort.parent,
+                _quotas(cohort, cohort.spec.resource_groups, cohort.status.effective_quotas),
+            )
+            for name, cohort in cohorts.items()
+            if _root(name, parents) == root
+        ]
+        return Tree(nodes)
+
+    def _node(self, queue: o.ClusterQueue) -> Node:
+        quotas = _quotas(queue, queue.spec.resource_groups, queue.status.effective_quotas)
+        return Node("ClusterQueue", queue.name, queue.cohort, quotas, self.usage(queue)[0])
+
+    def usage(self, queue: o.ClusterQueue) -> tuple[Mapping[Key, int], bool]:
+        """Give what is reserved in a ClusterQueue, and whether it is the sum over its Workloads.
+
+        The sum decides where all Workloads of the queue were read; otherwise `status.flavorsReservation` does, which
+        Kueue writes in batches. Raises Unknown when neither was read.
+        """
+        if queue.name not in self._usage:
+            self._usage[queue.name] = self._count(queue)
+        return self._usage[queue.name]
+
+    def _count(self, queue: o.ClusterQueue) -> tuple[Mapping[Key, int], bool]:
+        total: dict[Key, int] = {}
+        if self._snapshot.covers("Workload", selector=holders(queue.name)):
+            for workload in self.reserving(queue.name):
+                for key, value in held(workload).items():
+                    total[key] = total.get(key, 0) + value
+            return total, True
+        if queue.status == o.QueueStatus():
+            reason = f"usage of ClusterQueue {queue.name}: neither its Workloads nor its status were read"
+            raise Unknown(reason)
+        for flavor in queue.status.flavors_reservation:
+            where = f"ClusterQueue {queue.name}"
+            for resource in flavor.resources:
+                total[flavor.name, resource.name] = amounts({resource.name: resource.total}, where)[resource.name]
+        return total, False
+
+    def reserving(self, queue: str) -> tuple[o.Workload, ...]:
+        """Give the Workloads that were seen to have their reservation in a ClusterQueue."""
+        return tuple(
+            workload
+            for workload in self._snapshot.all_of(o.Workload, read="seen")
+            if workload.status.admission is not None and workload.status.admission.cluster_queue == queue
+        )
+
+    # --- how near it comes ---
+
+    def offer_of(self, queue: o.ClusterQueue) -> Offer:
+        """Give what a ClusterQueue offers to the asked Workload. Raises Unknown when its tree was not read."""
+        workload = self._facts.identity.want()
+        allowed = workload.metadata.annotations.get(ALLOWED_FLAVORS)
+
+        def out(flavor: str, pod_sets: tuple[PodSetRequests, ...]) -> Exclusion | None:
+            return exclusion(flavor, self._snapshot.one_of(o.ResourceFlavor, flavor), pod_sets, allowed)
+
+        return Offer(
+            self.tree if queue is self.queue else self.tree_of(queue),
+            ("ClusterQueue", queue.name),
+            tuple(
+                Group(group.covered_resources, tuple(flavor.name for flavor in group.flavors))
+                for group in queue.spec.resource_groups
+            ),
+            out,
+            queue.spec.flavor_fungibility.get("whenCanBorrow") == "TryNextFlavor",
+        )
+
+    @fact
+    def offer(self) -> Offer:
+        """What the ClusterQueue offers. Raises Unknown when there is none or its tree was not read."""
+        queue = self.queue
+        if queue is None:
+            reason = "there is no ClusterQueue"
+            raise Unknown(reason)
+        return self.offer_of(queue)
+
+    @fact
+    def placement(self) -> Placement:
+        """The whole Workload placed into the flavors, as far as it goes. Raises Unknown when anything of it is unknown."""
+        return place(self.offer, self.requests)
+
+    @fact
+    def smallest(self) -> Placement | None:
+        """The Workload at the smallest size that partial admission would start; None without `minCount`."""
+        if all(pod_set.min_count is None for pod_set in self.requests):
+            return None
+        return place(
+            self.offer,
+            [
+                pod_set.scaled(pod_set.count if pod_set.min_count is None else pod_set.min_count)
+                for pod_set in self.requests
+            ],
+        )
+
+    @fact
+    def deciding(self) -> Placement:
+        """The placement that decides: at the smallest size where that comes further, else of the whole Workload."""
+        whole, smallest = self.placement, self.smallest
+        return smallest if smallest is not None and RANK[smallest.verdict] > RANK[whole.verdict] else whole
+
+    @fact
+    def verdict(self) -> Verdict | None:
+        """How near it comes: fits, wait, never or excluded; None without Workload or ClusterQueue.
+
+        Raises Unknown when it is not known, and when it would fit but something that adds to its requests was not read.
+        """
+        if self._facts.identity.workload is None or self.queue is None:
+            return None
+        verdict = self.deciding.verdict
+        missing = [reason for pod_set in self.requests for reason in pod_set.missing]
+        if verdict == "fits" and missing:
+            raise Unknown(missing[0])
+        return verdict
+
+    @fact
+    def groups(self) -> tuple[GroupResult, ...]:
+        """The verdict of each resource group from which something is asked, in the order of the spec."""
+        return self.placement.groups
+
+    @fact
+    def assignment_now(self) -> Mapping[tuple[str, str], str] | None:
+        """The flavor of each (pod set, resource) if it fits now, else None."""
+        return self.deciding.chosen if self.verdict == "fits" else None
+
+    # --- why there is no room ---
+
+    @fact
+    def shortfall(self) -> Shortfall | None:
+        """Why there is no room: None when there is, when every flavor is excluded, or without Workload or queue.
+
+        Where the tree could not be read, Kueue's own current verdict decides, as reported. Raises Unknown without one.
+        """
+        if self._facts.identity.workload is None:
+            return None
+        try:
+            if self.queue is None:
+                return None
+            return self._computed()
+        except Unknown as unknown:
+            told = self._told()
+            if told is None:
+                raise
+            del unknown
+            return told
+
+    def _computed(self) -> Shortfall | None:
+        placement = self.deciding
+        group = placement.deciding
+        nearest = group.nearest if group is not None else None
+        if group is None or nearest is None or placement.verdict not in {"never", "wait"}:
+            return None
+        verdict: Literal["never", "wait"] = "never" if placement.verdict == "never" else "wait"
+        figures = nearest.deciding
+        others = tuple(flavor for flavor in group.flavors if flavor is not nearest)
+        return Shortfall(
+            self._cause(verdict, figures),
+            verdict,
+            nearest.flavor,
+            figures,
+            others=others,
+            at_minimum=placement is not self.placement,
+        )
+
+    def _cause(self, verdict: Literal["never", "wait"], figures: tuple[Figure, ...]) -> Cause:
+        queue, main = self.offer.queue, figures[0]
+        if self.offer.tree.parent(queue) is None:
+            return "exceeds-queue-capacity" if verdict == "never" else "quota-in-use"
+        lifted = self.lifted(figures)
+        if verdict == "never":
+            raised = lifted[0].capacity.amount > main.capacity.amount
+            return "exceeds-borrowing-limit" if raised else "exceeds-cohort-capacity"
+        if all(entry.verdict == "fits" for entry in lifted):
+            return "borrowing-limit-reached"
+        if main.used + main.requested <= main.nominal:
+            return "quota-lent-out"
+        return "quota-in-use" if main.requested <= main.nominal else "cohort-exhausted"
+
+    def lifted(self, figures: Iterable[Figure]) -> tuple[Figure, ...]:
+        """Give figures computed again without the borrowing limits on the way to the root."""
+        offer = self.offer
+        free = Offer(offer.tree.without_borrowing_limits(offer.queue), offer.queue, offer.groups, offer.exclusion)
+        return tuple(figure(free, entry.flavor, entry.resource, entry.requested) for entry in figures)
+
+    def _told(self) -> Shortfall | None:
+        """Give what Kueue's own current verdict says, None when it has none about quota."""
+        history = self._facts.history
+        if not history.is_verdict:
+            return None
+        said = texts.assignment(history.text)
+        reasons = [reason for part in said.pod_sets for reason in part.reasons] if said is not None else []
+        waits = [reason for reason in reasons if isinstance(reason, texts.NotFree)]
+        never = [reason for reason in reasons if isinstance(reason, texts.OverMaximum)]
+        if not waits and not never:
+            return None
+        told: list[texts.OverMaximum | texts.NotFree] = [*waits] if waits else [*never]
+        flavor = told[0].flavor
+        told = [entry for entry in told if entry.flavor == flavor]
+        queue = self._seen_queue()
+        if waits:
+            cause: Cause = "quota-in-use" if queue is None or not queue.cohort else "cohort-exhausted"
+            nominal = _nominal(queue, flavor, told[0].resource)
+            wanted = self._wanted(told[0].resource)
+            if nominal is not None and wanted is not None and wanted <= nominal:
+                cause = "quota-in-use"
+            return Shortfall(cause, "wait", flavor, certainty="reported", told=tuple(told))
+        cause = "exceeds-queue-capacity" if queue is None or not queue.cohort else "exceeds-cohort-capacity"
+        return Shortfall(cause, "never", flavor, certainty="reported", told=tuple(told))
+
+    def _wanted(self, resource: str) -> int | None:
+        try:
+            return sum(pod_set.requests.get(resource, 0) for pod_set in self.requests)
+        except Unknown:
+            return None
+
+    def _seen_queue(self) -> o.ClusterQueue | None:
+        try:
+            return self.queue
+        except Unknown:
+            return None
+
+    # --- rows ---
+
+    @fact
+    def rows(self) -> tuple[QuotaRow, ...]:
+        """One row per flavor and resource that the Workload needs: every flavor it could try, and what is not covered.
+
+        Where the tree was not read, what is known of it: the request, the nominal quota, the queue's own usage and
+        Kueue's own verdict. Raises Unknown when not even the request is known.
+        """
+        if self._facts.identity.workload is None or self._seen_queue() is None:
+            return ()
+        try:
+            placement = self.placement
+        except Unknown:
+            return self._partial_rows()
+        rows = [
+            _row(flavor, entry) for group in placement.groups for flavor in group.flavors for entry in flavor.figures
+        ]
+        for resource, pod_sets in placement.uncovered.items():
+            rows.append(_uncovered(resource, pod_sets, self._wanted(resource) or 0))
+        return tuple(rows)
+
+    def _partial_rows(self) -> tuple[QuotaRow, ...]:
+        queue = self._seen_queue()
+        if queue is None:
+            return ()
+        told = self.shortfall_or_none
+        rows = []
+        try:
+            usage: Mapping[Key, int] | None = self.usage(queue)[0]
+        except Unknown:
+            usage = None
+        for group in queue.spec.resource_groups:
+            wanted = {resource: self._wanted(resource) for resource in sorted(group.covered_resources)}
+            names = tuple(
+                pod_set.name for pod_set in self.requests if any(r in pod_set.requests for r in group.covered_resources)
+            )
+            for flavor in group.flavors:
+                for resource, value in wanted.items():
+                    if not value:
+                        continue
+                    said = next(
+                        (e for e in (told.told if told else ()) if (e.flavor, e.resource) == (flavor.name, resource)),
+                        None,
+                    )
+                    capacity = _amount(resource, said.capacity) if isinstance(said, texts.OverMaximum) else None
+                    more = _amount(resource, said.more) if isinstance(said, texts.NotFree) else None
+                    rows.append(
+                        QuotaRow(
+                            names,
+                            flavor.name,
+                            resource,
+                            value,
+                            _nominal(queue, flavor.name, resource),
+                            None if usage is None else usage.get((flavor.name, resource), 0),
+                            None,
+                            capacity,
+                            more if capacity is None else max(0, value - capacity),
+                            "wait" if more is not None else ("never" if capacity is not None else None),
+                        )
+                    )
+        return tuple(rows)
+
+    @fact
+    def shortfall_or_none(self) -> Shortfall | None:
+        """The shortfall, None also when it is not known."""
+        try:
+            return self.shortfall
+        except Unknown:
+            return None
+
+    # --- who holds it ---
+
+    @fact
+    def holders(self) -> tuple[Holder, ...]:
+        """Who holds the quota that is missing, as far as it was read, largest first; empty unless it waits.
+
+        In its own queue; of the cohort, the queues that borrow where its own quota is lent out, and all of them where it
+        must borrow itself.
+        """
+        short = self.shortfall
+        if short is None or short.verdict != "wait":
+            return ()
+        keys = {(entry.flavor, entry.resource) for entry in (*short.figures, *short.told)}
+        queue = self._seen_queue()
+        queues = [queue.name] if queue is not None else []
+        if short.figures:
+            queues += [name for name in self.lenders(short) if name not in queues]
+        found = [holder for name in queues for holder in self._holding(name, keys)]
+        return tuple(sorted(found, key=lambda h: (-h.amount, h.namespace, h.workload, h.flavor, h.resource)))
+
+    def lenders(self, short: Shortfall) -> tuple[str, ...]:
+        """Give the ClusterQueues of the cohort that hold what is missing: those that borrow, or all that use any."""
+        if short.cause == "quota-in-use" or not short.figures:
+            return ()
+        tree, me = self.offer.tree, self.offer.queue
+        keys = [(entry.flavor, entry.resource) for entry in short.figures]
+        top: NodeId = tree.path(me)[-1]
+        if short.cause == "borrowing-limit-reached":
+            bound = short.figures[0].available
+            top = (bound.kind, bound.name)
+        members = [node for node in tree.below(top) if node.id != me]
+        borrowing = [node.name for node in members if any(tree.borrowing(node.id, key) > 0 for key in keys)]
+        if short.cause == "quota-lent-out" and borrowing:
+            return tuple(borrowing)
+        return tuple(node.name for node in members if any(tree.usage(node.id, key) > 0 for key in keys))
+
+    def _holding(self, queue: str, keys: set[Key]) -> list[Holder]:
+        found = []
+        for workload in self.reserving(queue):
+            since = condition(workload.status.conditions, "QuotaReserved")
+            for (flavor, resource), value in held(workload).items():
+                if (flavor, resource) in keys and value > 0:
+                    found.append(
+                        Holder(
+                            workload.namespace,
+                            owner_of(workload),
+                            workload.name,
+                            queue,
+                            flavor,
+                            resource,
+                            value,
+                            since.last_transition_time if since is not None else None,
+                        )
+                    )
+        return found
+
+
+def owner_of(workload: o.Workload) -> str:
+    """Give the job of a Workload as "Kind/name", the Workload itself when nobody owns it."""
+    owners = workload.metadata.owner_references
+    owner = next((entry for entry in owners if entry.controller), owners[0] if len(owners) == 1 else None)
+    return f"{owner.kind}/{owner.name}" if owner is not None else f"Workload/{workload.name}"
+
+
+def _root(cohort: str, parents: Mapping[str, str]) -> str | None:
+    """Give the root above a Cohort, None when it is in or below a ring."""
+    seen = {cohort}
+    while above := parents.get(cohort, ""):
+        if above in seen:
+            return None
+        seen.add(above)
+        cohort = above
+    return cohort
+
+
+def _quotas(
+    item: o.ClusterQueue | o.Cohort,
+    groups: tuple[o.ResourceGroup, ...],
+    effective: Any,  # noqa: ANN401 - alpha, no known shape
+) -> dict[Key, Limits]:
+    """Give the quotas of a ClusterQueue or Cohort: the effective ones where Kueue set them, else those of the spec."""
+    where = f"{'ClusterQueue' if isinstance(item, o.ClusterQueue) else 'Cohort'} {item.name}"
+    found: dict[Key, Limits] = {}
+    for group in groups:
+        for flavor in group.flavors:
+            for resource in flavor.resources:
+                texts_of = {"nominal": resource.nominal_quota}
+                if resource.borrowing_limit is not None:
+                    texts_of["borrowing"] = resource.borrowing_limit
+                if resource.lending_limit is not None:
+                    texts_of["lending"] = resource.lending_limit
+                found[flavor.name, resource.name] = Limits(
+                    **{name: amounts({resource.name: text}, where)[resource.name] for name, text in texts_of.items()}
+                )
+    for key, nominal in _effective(effective, where).items():
+        limits = found.get(key, Limits())
+        found[key] = Limits(nominal, limits.borrowing, limits.lending)
+    return found
+
+
+def _effective(data: Any, where: str) -> dict[Key, int]:  # noqa: ANN401
+    """Read `status.effectiveQuotas` in the shapes in which Kueue writes quotas elsewhere.
+
+    Raises Unknown when it is set and of another shape: the spec is not the quota then.
+    """
+    found: dict[Key, int] = {}
+    groups = data.get("resourceGroups", data.get("flavors")) if isinstance(data, dict) else data
+    if not data:
+        return found
+    unreadable = Unknown(f"{where}: status.effectiveQuotas is set in a form that is not known")
+    if not isinstance(groups, list | tuple):
+        raise unreadable
+    flavors: list[Any] = []
+    for entry in groups:
+        if not isinstance(entry, dict):
+            raise unreadable
+        flavors += entry["flavors"] if isinstance(entry.get("flavors"), list) else [entry]
+    for flavor in flavors:
+        name = flavor.get("name") if isinstance(flavor, dict) else None
+        resources = flavor.get("resources") if isinstance(flavor, dict) else None
+        if not isinstance(name, str) or not isinstance(resources, list):
+            raise unreadable
+        for resource in resources:
+            amount = resource.get("nominalQuota") if isinstance(resource, dict) else None
+            if not isinstance(amount, str | int) or not isinstance(resource.get("name"), str):
+                raise unreadable
+            found[name, resource["name"]] = amounts({resource["name"]: amount}, where)[resource["name"]]
+    return found
+
+
+def _amount(resource: str, text: str | None) -> int | None:
+    try:
+        return None if text is None else quantity.amount(resource, text)
+    except ValueError:
+        return None
+
+
+def _nominal(queue: o.ClusterQueue | None, flavor: str, resource: str) -> int | None:
+    if queue is None:
+        return None
+    try:
+        return (
+            _quotas(queue, queue.spec.resource_groups, queue.status.effective_quotas)
+            .get((flavor, resource), Limits())
+            .nominal
+        )
+    except Unknown:
+        return None
+
+
+def limit_text(bound_kind: str, name: str, field: str) -> str:
+    """Write the term that binds: "ClusterQueue/gpu-cq nominalQuota", the name still marked."""
+    return f"{subject(bound_kind, name)} {field}"
+
+
+def _row(flavor: FlavorResult, entry: Figure) -> QuotaRow:
+    out = flavor.exclusion
+    return QuotaRow(
+        flavor.pod_sets,
+        entry.flavor,
+        entry.resource,
+        entry.requested,
+        entry.nominal,
+        entry.used,
+        entry.available.amount,
+        entry.capacity.amount,
+        entry.short,
+        "excluded" if out is not None else entry.verdict,
+        out.text if out is not None else None,
+        limit_text(entry.bound.kind, entry.bound.name, entry.bound.field),
+    )
+
+
+def _uncovered(resource: str, pod_sets: tuple[str, ...], requested: int) -> QuotaRow:
+    return QuotaRow(pod_sets, "", resource, requested, None, None, None, None, None, "excluded", "not covered")
+
+
+__all__ = ["Cause", "CohortRing", "Quota", "Shortfall", "limit_text", "owner_of"]

@@ -1,0 +1,220 @@
+"""The quota arithmetic of Kueue over a tree of Cohorts and ClusterQueues: what is free now, and the most there could be.
+
+Pure and per (flavor, resource). Amounts are integers in Kueue's unit (see `quantity`); at `UNLIMITED` and above they
+mean "no limit", a missing amount is 0. The rules are Kueue's (`pkg/cache/scheduler/resource_node.go`):
+
+- A node keeps `local` for itself: what its quota exceeds its lending limit by, nothing when it has no lending limit.
+- A Cohort's `subtree` quota is its own plus what its children do not keep. Its usage is what its children use beyond
+  what they keep.
+- A node without a parent has its subtree quota. Any other has what it keeps and what its parent has, and of the
+  latter no more than its borrowing limit lets through.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from bot.core.quantity import MAX
+
+UNLIMITED = MAX
+
+Key = tuple[str, str]
+"""(flavor, resource)."""
+
+NodeKind = Literal["ClusterQueue", "Cohort"]
+NodeId = tuple[NodeKind, str]
+"""Kind and name: a ClusterQueue and a Cohort may share a name."""
+
+
+def add(one: int, other: int) -> int:
+    """Add two amounts; nothing exceeds UNLIMITED."""
+    return min(one + other, UNLIMITED)
+
+
+def less(one: int, other: int) -> int:
+    """Take `other` from `one`; what has no limit keeps having none."""
+    return UNLIMITED if one >= UNLIMITED else one - other
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a node offers of one flavor and resource; None means that there is no such limit."""
+
+    nominal: int = 0
+    borrowing: int | None = None
+    lending: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A ClusterQueue or Cohort: its quota, its own usage (ClusterQueues only) and the name of its parent Cohort."""
+
+    kind: NodeKind
+    name: str
+    parent: str = ""
+    quota: Mapping[Key, Limits] = field(default_factory=dict)
+    usage: Mapping[Key, int] = field(default_factory=dict)
+
+    @property
+    def id(self) -> NodeId:
+        """Kind and name."""
+        return self.kind, self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """An amount and the term that makes it so small: `field` of the node `kind`/`name`."""
+
+    amount: int
+    kind: NodeKind
+    name: str
+    field: Literal["nominalQuota", "borrowingLimit", "lendingLimit"]
+
+
+class CohortRing(ValueError):  # noqa: N818 - a state of the cluster, not a defect
+    """The Cohorts above a node form a ring; Kueue admits nothing there."""
+
+
+class Tree:
+    """One tree: everything below the root of one ClusterQueue. Immutable; every figure is computed once."""
+
+    def __init__(self, nodes: Iterable[Node]) -> None:
+        """Take all nodes of the tree and maybe others. A Cohort that is only named as a parent is an empty one."""
+        self._nodes: dict[NodeId, Node] = {node.id: node for node in nodes}
+        for node in tuple(self._nodes.values()):
+            if node.parent:
+                self._nodes.setdefault(("Cohort", node.parent), Node("Cohort", node.parent))
+        self._children: dict[str, list[Node]] = {}
+        for node in self._nodes.values():
+            if node.parent:
+                self._children.setdefault(node.parent, []).append(node)
+        self._kept: dict[tuple[str, NodeId, Key], int] = {}
+
+    def node(self, which: NodeId) -> Node:
+        """Give a node. Raises KeyError when the tree has none of that kind and name."""
+        return self._nodes[which]
+
+    def parent(self, which: NodeId) -> NodeId | None:
+        """Give the parent Cohort of a node, None for a root."""
+        name = self._nodes[which].parent
+        return ("Cohort", name) if name else None
+
+    def path(self, which: NodeId) -> tuple[NodeId, ...]:
+        """Give a node and its ancestors up to the root. Raises CohortRing when there is no root."""
+        found: list[NodeId] = []
+        here: NodeId | None = which
+        while here is not None:
+            if here in found:
+                msg = f"the Cohorts above {which[0]} {which[1]} form a ring"
+                raise CohortRing(msg)
+            found.append(here)
+            here = self.parent(here)
+        return tuple(found)
+
+    def below(self, which: NodeId) -> tuple[Node, ...]:
+        """Give the ClusterQueues below a Cohort, or the ClusterQueue itself, by name."""
+        kind, name = which
+        if kind == "ClusterQueue":
+            return (self._nodes[which],)
+        found = [queue for child in self._children.get(name, ()) for queue in self.below(child.id)]
+        return tuple(sorted(found, key=lambda node: node.name))
+
+    def limits(self, which: NodeId, key: Key) -> Limits:
+        """Give a node's own quota and limits; all zero and without limits where it names none."""
+        return self._nodes[which].quota.get(key, Limits())
+
+    # --- quota and usage of a subtree ---
+
+    def subtree(self, which: NodeId, key: Key) -> int:
+        """Give a node's quota with what its children hand up."""
+        kept = self._kept.get(("subtree", which, key))
+        if kept is None:
+            kept = self.limits(which, key).nominal
+            if which[0] == "Cohort":
+                for child in self._children.get(which[1], ()):
+                    kept = add(kept, less(self.subtree(child.id, key), self.local(child.id, key)))
+            self._kept["subtree", which, key] = kept
+        return kept
+
+    def local(self, which: NodeId, key: Key) -> int:
+        """Give the part of a node's quota that it lends to nobody."""
+        lending = self.limits(which, key).lending
+        return 0 if lending is None else max(0, less(self.subtree(which, key), lending))
+
+    def usage(self, which: NodeId, key: Key) -> int:
+        """Give what is reserved in a ClusterQueue, or what the children of a Cohort use beyond what they keep."""
+        kept = self._kept.get(("usage", which, key))
+        if kept is None:
+            kept = self._nodes[which].usage.get(key, 0)
+            if which[0] == "Cohort":
+                for child in self._children.get(which[1], ()):
+                    kept = add(kept, max(0, less(self.usage(child.id, key), self.local(child.id, key))))
+            self._kept["usage", which, key] = kept
+        return kept
+
+    # --- the two figures ---
+
+    def available(self, which: NodeId, key: Key) -> Bound:
+        """Give what a node could take now without preempting anyone; negative where more is used than there is.
+
+        Raises CohortRing when the Cohorts above it form a ring.
+        """
+        self.path(which)
+        return self._available(which, key)
+
+    def _available(self, which: NodeId, key: Key) -> Bound:
+        subtree, local, usage = self.subtree(which, key), self.local(which, key), self.usage(which, key)
+        above = self.parent(which)
+        if above is None:
+            return Bound(less(subtree, usage), *which, "nominalQuota")
+        bound = self._available(above, key)
+        borrowing = self.limits(which, key).borrowing
+        if borrowing is not None:
+            most = less(add(less(subtree, local), borrowing), max(0, less(usage, local)))
+            if most < bound.amount:
+                bound = Bound(most, *which, "borrowingLimit")
+        return replace(bound, amount=add(max(0, less(local, usage)), bound.amount))
+
+    def capacity(self, which: NodeId, key: Key) -> Bound:
+        """Give the most a node could ever take, were nothing in use. Raises CohortRing as `available` does."""
+        self.path(which)
+        return self._capacity(which, key)
+
+    def _capacity(self, which: NodeId, key: Key) -> Bound:
+        subtree = self.subtree(which, key)
+        above = self.parent(which)
+        if above is None:
+            return Bound(subtree, *which, "nominalQuota")
+        bound = self._capacity(above, key)
+        bound = replace(bound, amount=add(self.local(which, key), bound.amount))
+        borrowing = self.limits(which, key).borrowing
+        if borrowing is not None and add(subtree, borrowing) < bound.amount:
+            bound = Bound(add(subtree, borrowing), *which, "borrowingLimit")
+        return bound
+
+    # --- what if ---
+
+    def borrowing(self, which: NodeId, key: Key) -> int:
+        """Give how much a ClusterQueue uses beyond its nominal quota, or a Cohort beyond its subtree quota."""
+        return max(0, less(self.usage(which, key), self.subtree(which, key)))
+
+    def without_borrowing_limits(self, which: NodeId) -> "Tree":
+        """Give the tree without the borrowing limits on the way from a node to its root."""
+        return self._changed(self.path(which), lambda limits: replace(limits, borrowing=None))
+
+    def without_lending_limits(self) -> "Tree":
+        """Give the tree in which everybody lends everything."""
+        return self._changed(self._nodes, lambda limits: replace(limits, lending=None))
+
+    def empty(self) -> "Tree":
+        """Give the tree with nothing in use."""
+        return Tree(replace(node, usage={}) for node in self._nodes.values())
+
+    def _changed(self, which: Iterable[NodeId], change: Callable[[Limits], Limits]) -> "Tree":
+        wanted = set(which)
+        return Tree(
+            replace(node, quota={key: change(limits) for key, limits in node.quota.items()})
+            if node.id in wanted
+            else node
+            for node in self._nodes.values()
+        )

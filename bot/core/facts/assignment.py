@@ -1,0 +1,304 @@
+"""Kueue's flavor assignment over known figures: each pod set to one flavor per resource group, and how near it comes.
+
+Pure. As Kueue does it (`pkg/scheduler/flavorassigner`): pod sets one after another, each seeing what the earlier ones
+took; in every resource group the first flavor in which all its resources fit. Where nothing fits, the nearest flavor
+tells why: excluded < never < wait < fits.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Literal
+
+from bot.core.cohorts import Bound, Key, NodeId, Tree
+from bot.core.facts.flavors import Exclusion
+from bot.core.facts.requests import PodSetRequests
+
+Verdict = Literal["excluded", "never", "wait", "fits"]
+RANK: Mapping[Verdict, int] = {"excluded": 0, "never": 1, "wait": 2, "fits": 3}
+"""From worst to best."""
+
+
+def worst(verdicts: Iterable[Verdict]) -> Verdict:
+    """Give the worst of some verdicts, "fits" of none."""
+    return min(verdicts, key=RANK.__getitem__, default="fits")
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A resource group: the resources it covers and its flavors, in the order of the spec."""
+
+    resources: tuple[str, ...]
+    flavors: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What a ClusterQueue offers: where it stands in the tree, its groups, and which flavors are out for whom."""
+
+    tree: Tree
+    queue: NodeId
+    groups: tuple[Group, ...]
+    exclusion: Callable[[str, tuple[PodSetRequests, ...]], Exclusion | None]
+    borrows_last: bool = False
+    """flavorFungibility.whenCanBorrow TryNextFlavor: a later flavor without borrowing is preferred."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One flavor and resource: amounts in Kueue's unit, `available` never below 0, and the terms that bind."""
+
+    flavor: str
+    resource: str
+    requested: int
+    nominal: int
+    used: int
+    available: Bound
+    capacity: Bound
+
+    @property
+    def verdict(self) -> Verdict:
+        """Never, wait or fits."""
+        if self.requested > self.capacity.amount:
+            return "never"
+        return "wait" if self.requested > self.available.amount else "fits"
+
+    @property
+    def short(self) -> int:
+        """How much is missing: of what is free now, or of what there could ever be where it never fits."""
+        limit = self.capacity if self.verdict == "never" else self.available
+        return max(0, self.requested - limit.amount)
+
+    @property
+    def shortage(self) -> Fraction:
+        """What is missing relative to the request."""
+        return Fraction(self.short, self.requested) if self.requested else Fraction(0)
+
+    @property
+    def bound(self) -> Bound:
+        """The term that binds: of the capacity where it never fits, else of what is free."""
+        return self.capacity if self.verdict == "never" else self.available
+
+
+@dataclass(frozen=True, slots=True)
+class FlavorResult:
+    """How near the pod sets come in one flavor of a group."""
+
+    flavor: str
+    figures: tuple[Figure, ...]
+    pod_sets: tuple[str, ...]
+    exclusion: Exclusion | None = None
+
+    @property
+    def verdict(self) -> Verdict:
+        """The worst over its resources."""
+        return "excluded" if self.exclusion is not None else worst(figure.verdict for figure in self.figures)
+
+    @property
+    def deciding(self) -> tuple[Figure, ...]:
+        """The figures with the flavor's own verdict, the largest relative shortage first."""
+        found = [figure for figure in self.figures if figure.verdict == self.verdict]
+        return tuple(sorted(found, key=lambda figure: -figure.shortage))
+
+    @property
+    def rank(self) -> tuple[int, Fraction]:
+        """Sorts the better flavor first: by verdict, then by the smaller relative shortage."""
+        return -RANK[self.verdict], max((figure.shortage for figure in self.deciding), default=Fraction(0))
+
+
+@dataclass(frozen=True, slots=True)
+class GroupResult:
+    """How near the pod sets come in a resource group."""
+
+    group: Group
+    flavors: tuple[FlavorResult, ...]
+    verdict: Verdict
+
+    @property
+    def nearest(self) -> FlavorResult | None:
+        """The flavor that decides: of those with the group's verdict the one with the smallest shortage, else the worst."""
+        alike = [flavor for flavor in self.flavors if flavor.verdict == self.verdict]
+        return min(alike or sorted(self.flavors, key=lambda flavor: RANK[flavor.verdict])[:1],
+                   key=lambda flavor: flavor.rank, default=None)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Competition:
+    """A pod set that would come further in a flavor if earlier pod sets had not taken of it."""
+
+    pod_set: str
+    flavor: str
+    earlier: tuple[str, ...]
+    alone: Verdict
+    together: Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """The whole result. `chosen` has the flavor of each (pod set, resource) that found one with room."""
+
+    groups: tuple[GroupResult, ...]
+    uncovered: Mapping[str, tuple[str, ...]]
+    """Resources that no group covers, with the pod sets that ask for them."""
+    chosen: Mapping[tuple[str, str], str]
+    competing: tuple[Competition, ...] = ()
+
+    @property
+    def verdict(self) -> Verdict:
+        """The worst over the groups; excluded when a resource is not covered."""
+        return "excluded" if self.uncovered else worst(group.verdict for group in self.groups)
+
+    @property
+    def deciding(self) -> GroupResult | None:
+        """The group that decides: the first one with the worst verdict; None when nothing is asked."""
+        return min(self.groups, key=lambda group: RANK[group.verdict], default=None)
+
+
+@dataclass
+class _Unit:
+    """Pod sets that get the same flavors: a group of them, or one."""
+
+    pod_sets: tuple[PodSetRequests, ...]
+    requests: Mapping[str, int]
+    chosen: dict[int, str] = field(default_factory=dict)
+    verdict: dict[int, Verdict] = field(default_factory=dict)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(pod_set.name for pod_set in self.pod_sets)
+
+
+def _units(pod_sets: Iterable[PodSetRequests]) -> list[_Unit]:
+    together: dict[tuple[str, int], list[PodSetRequests]] = {}
+    for at, pod_set in enumerate(pod_sets):
+        together.setdefault((pod_set.group, 0) if pod_set.group else ("", at), []).append(pod_set)
+    return [_Unit(tuple(members), _sum(member.requests for member in members)) for members in together.values()]
+
+
+def _sum(many: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    total: dict[str, int] = {}
+    for requests in many:
+        for resource, value in requests.items():
+            total[resource] = total.get(resource, 0) + value
+    return total
+
+
+def figure(offer: Offer, flavor: str, resource: str, requested: int) -> Figure:
+    """Give the figures of one flavor and resource. Raises CohortRing when the Cohorts form a ring."""
+    key: Key = (flavor, resource)
+    free = offer.tree.available(offer.queue, key)
+    return Figure(
+        flavor,
+        resource,
+        requested,
+        offer.tree.limits(offer.queue, key).nominal,
+        offer.tree.usage(offer.queue, key),
+        Bound(max(0, free.amount), free.kind, free.name, free.field),
+        offer.tree.capacity(offer.queue, key),
+    )
+
+
+def place(offer: Offer, pod_sets: Iterable[PodSetRequests]) -> Placement:
+    """Place pod sets in a ClusterQueue's flavors. Raises Unknown when a flavor was not read, CohortRing for a ring."""
+    return _Placing(offer, _units(pod_sets)).result()
+
+
+class _Placing:
+    def __init__(self, offer: Offer, units: list[_Unit]) -> None:
+        self.offer = offer
+        self.units = units
+        self.taken: dict[Key, int] = {}
+        self.takers: dict[Key, list[str]] = {}
+        self.competing: list[Competition] = []
+
+    def result(self) -> Placement:
+        for unit in self.units:
+            for at, group in enumerate(self.offer.groups):
+                wanted = self._wanted(unit, group)
+                if wanted:
+                    self._choose(unit, at, group, wanted)
+        covered = {resource for group in self.offer.groups for resource in group.resources}
+        uncovered: dict[str, tuple[str, ...]] = {}
+        for unit in self.units:
+            for pod_set in unit.pod_sets:
+                for resource, value in pod_set.requests.items():
+                    if value > 0 and resource not in covered:
+                        uncovered[resource] = (*uncovered.get(resource, ()), pod_set.name)
+        groups = [self._group(at, group) for at, group in enumerate(self.offer.groups)]
+        chosen = {
+            (pod_set.name, resource): unit.chosen[at]
+            for unit in self.units
+            for at, group in enumerate(self.offer.groups)
+            if unit.verdict.get(at) == "fits"
+            for pod_set in unit.pod_sets
+            for resource in group.resources
+            if pod_set.requests.get(resource, 0) > 0
+        }
+        return Placement(
+            tuple(group for group in groups if group is not None),
+            dict(sorted(uncovered.items())),
+            chosen,
+            tuple(self.competing),
+        )
+
+    @staticmethod
+    def _wanted(unit: _Unit, group: Group) -> dict[str, int]:
+        return {resource: unit.requests[resource] for resource in group.resources if unit.requests.get(resource, 0) > 0}
+
+    def _option(self, unit: _Unit, flavor: str, wanted: Mapping[str, int], taken: Mapping[Key, int]) -> FlavorResult:
+        figures = tuple(
+            figure(self.offer, flavor, resource, value + taken.get((flavor, resource), 0))
+            for resource, value in wanted.items()
+        )
+        return FlavorResult(flavor, figures, unit.names, self.offer.exclusion(flavor, unit.pod_sets))
+
+    def _choose(self, unit: _Unit, at: int, group: Group, wanted: Mapping[str, int]) -> None:
+        options = [self._option(unit, flavor, wanted, self.taken) for flavor in group.flavors]
+        fitting = [option for option in options if option.verdict == "fits"]
+        if self.offer.borrows_last:
+            fitting.sort(key=lambda option: any(f.used + f.requested > f.nominal for f in option.figures))
+        best = fitting[0] if fitting else min(options, key=lambda option: option.rank, default=None)
+        unit.verdict[at] = best.verdict if best is not None else "excluded"
+        if best is None:
+            return
+        if best.verdict != "fits":
+            self._compete(unit, options, wanted)
+        if best.verdict in {"fits", "wait"}:
+            unit.chosen[at] = best.flavor
+            for resource, value in wanted.items():
+                key = (best.flavor, resource)
+                self.taken[key] = self.taken.get(key, 0) + value
+                self.takers.setdefault(key, []).extend(unit.names)
+
+    def _compete(self, unit: _Unit, options: list[FlavorResult], wanted: Mapping[str, int]) -> None:
+        for option in options:
+            alone = self._option(unit, option.flavor, wanted, {})
+            if RANK[alone.verdict] > RANK[option.verdict]:
+                earlier = {name: None for resource in wanted for name in self.takers.get((option.flavor, resource), ())}
+                self.competing.append(
+                    Competition("+".join(unit.names), option.flavor, tuple(earlier), alone.verdict, option.verdict)
+                )
+
+    def _group(self, at: int, group: Group) -> GroupResult | None:
+        asking = [(unit, wanted) for unit in self.units if (wanted := self._wanted(unit, group))]
+        if not asking:
+            return None
+        flavors = tuple(self._flavor(at, flavor, asking) for flavor in group.flavors)
+        return GroupResult(group, flavors, worst(unit.verdict[at] for unit, _ in asking))
+
+    def _flavor(self, at: int, flavor: str, asking: list[tuple[_Unit, dict[str, int]]]) -> FlavorResult:
+        """Sum up what would have to come from a flavor: the pod sets that took it and those that found none.
+
+        A flavor that nobody needs is shown as if all came from it.
+        """
+        there = [pair for pair in asking if pair[0].chosen.get(at, flavor) == flavor] or asking
+        out = [(pair, self.offer.exclusion(flavor, pair[0].pod_sets)) for pair in there]
+        able = [pair for pair, why in out if why is None]
+        counted = able or there
+        total = _sum(wanted for _, wanted in counted)
+        return FlavorResult(
+            flavor,
+            tuple(figure(self.offer, flavor, resource, value) for resource, value in sorted(total.items())),
+            tuple(name for unit, _ in counted for name in unit.names),
+            None if able else out[0][1],
+        )
