@@ -45,7 +45,7 @@ REASONS: dict[str, Family] = {
 
 @dataclass(frozen=True, slots=True)
 class QueueBlocker:
-    """ "LocalQueue q doesn't exist" and the like: the state of a queue as the Workload controller saw it."""
+    """The state of a queue as the Workload controller saw it: LocalQueue q "doesn't exist" and the like."""
 
     kind: Literal["LocalQueue", "ClusterQueue"]
     name: str
@@ -164,7 +164,7 @@ class PodSetReasons:
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """ "couldn't assign flavors to pod set …": the scheduler's verdict, with what follows it.
+    """The scheduler's verdict, "couldn't assign flavors to pod set …", with what follows it.
 
     `preempting`: how many victims it waits for; `preemption_failed`: they could not be evicted, it will retry.
     """
@@ -415,7 +415,8 @@ _STATISTICS = re.compile(r"\. Total nodes: (\d+); excluded: (.*)$")
 
 def _reasons(body: str) -> tuple[Reason, ...]:
     statistics = _STATISTICS.search(body)
-    nodes, excluded = None, ()
+    nodes: int | None = None
+    excluded: tuple[tuple[str, int], ...] = ()
     if statistics is not None:
         nodes, excluded, body = int(statistics[1][:9]), _excluded(statistics[2]), body[: statistics.start()]
     reasons = [_reason(fragment.strip()) for fragment in _split(body) if fragment.strip()]
