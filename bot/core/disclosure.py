@@ -277,25 +277,19 @@ class _Veil:
 
     def _holders(self) -> tuple[d.Holder, ...]:
         """Others' rows become one row per ClusterQueue, flavor and resource, where the first of them stood."""
-        rows: dict[object, d.Holder] = {}
-        folded: dict[object, list[d.Holder]] = {}
+        rows: list[d.Holder | tuple[str, str, str]] = []
+        folded: dict[tuple[str, str, str], list[d.Holder]] = {}
         for holder in self._answer.holders:
+            queue = self._queue(holder.cluster_queue)
             if self._may_see("Workload", holder.namespace, holder.workload):
-                shown = replace(holder, job=self.text(holder.job), cluster_queue=self._queue(holder.cluster_queue))
-                rows[len(rows), "own"] = shown
+                rows.append(replace(holder, job=self.text(holder.job), cluster_queue=queue))
                 continue
             self._withheld.add(holder.namespace)
-            key = (self._queue(holder.cluster_queue), holder.flavor, holder.resource)
+            key = (queue, holder.flavor, holder.resource)
+            if key not in folded:
+                rows.append(key)
             folded.setdefault(key, []).append(holder)
-            rows.setdefault(key, holder)
-        for key, members in folded.items():
-            first, spaces = members[0], {member.namespace for member in members}
-            rows[key] = replace(
-                first, namespace="", workload="", since=None, cluster_queue=self._queue(first.cluster_queue),
-                job=_elsewhere(len({(m.namespace, m.workload) for m in members}), "workload", len(spaces)),
-                amount=sum(member.amount for member in members),
-            )  # fmt: skip
-        return tuple(rows.values())
+        return tuple(row if isinstance(row, d.Holder) else _folded(row[0], folded[row]) for row in rows)
 
     def _ahead(self) -> d.Ahead | None:
         ahead = self._answer.ahead
@@ -314,6 +308,16 @@ class _Veil:
             reasons = {self.text(job.why) for job in others}
             jobs.append(d.AheadJob("", count, reasons.pop() if len(reasons) == 1 else ""))
         return replace(ahead, jobs=tuple(jobs))
+
+
+def _folded(queue: str, members: list[d.Holder]) -> d.Holder:
+    """Give one row for several holders of one flavor and resource whose names are withheld."""
+    count = len({(member.namespace, member.workload) for member in members})
+    job = _elsewhere(count, "workload", len({member.namespace for member in members}))
+    amount = sum(member.amount for member in members)
+    return replace(
+        members[0], namespace="", workload="", since=None, cluster_queue=queue, job=job, amount=amount
+    )  # fmt: skip
 
 
 def _bare(job: str) -> str:

@@ -1,0 +1,280 @@
+"""The answer as text for a terminal: headline, proof, path, next steps, what else is true, what was not checked.
+
+Written without a terminal library: importing one costs more than everything else that `explain -f` does. A width of None
+means that nobody looks at it line by line (a pipe, a file): nothing is wrapped or cut then. Commands are never wrapped,
+so that they can be copied. Nothing is said by colour alone. The answer must have been disclosed.
+"""
+
+import textwrap
+import unicodedata
+from collections.abc import Iterator, Sequence
+
+from bot.core.diagnosis import Diagnosis, Finding, Outlook
+from bot.core.names import clean
+from bot.render import words
+
+_BOLD, _DIM, _RED, _YELLOW, _GREEN, _RESET = "\x1b[1m", "\x1b[2m", "\x1b[31m", "\x1b[33m", "\x1b[32m", "\x1b[0m"
+_COLOURS: dict[Outlook, str] = {
+    "never-as-written": _RED,
+    "fix": _RED,
+    "unknown": _YELLOW,
+    "running": _GREEN,
+    "finished": _GREEN,
+}
+"""Only what is broken or good is coloured; waiting its turn is normal."""
+
+_LEAST = 30
+_COLUMNS = ("FLAVOR", "RESOURCE", "ASKED", "FREE NOW", "CEILING", "SHORT", "VERDICT")
+_NUMBERS = frozenset({2, 3, 4, 5})
+
+
+def render(answer: Diagnosis, width: int | None = None, *, colour: bool = False) -> str:
+    """Give the answer as text with a final newline, for a terminal of so many columns."""
+    page = _Page(None if width is None else max(_LEAST, width), colour)
+    _headline(page, answer)
+    _quota(page, answer)
+    _chain(page, answer)
+    _steps(page, answer)
+    _others(page, answer)
+    _because(page, answer)
+    _findings(page, "Also true", answer.also)
+    _findings(page, "Good to know", answer.context)
+    _said(page, answer)
+    _not_checked(page, answer)
+    _as_of(page, answer)
+    return "\n".join(page.lines) + "\n"
+
+
+class _Page:
+    """Lines of text within a width."""
+
+    def __init__(self, width: int | None, colour: bool) -> None:  # noqa: FBT001 - one caller, just above
+        self.width = width
+        self.colour = colour
+        self.lines: list[str] = []
+
+    def styled(self, text: str, style: str) -> str:
+        return f"{style}{text}{_RESET}" if self.colour and style and text else text
+
+    def heading(self, text: str) -> None:
+        self.lines += ["", self.styled(text, _BOLD)]
+
+    def text(self, text: str, first: str = "", then: str | None = None, style: str = "") -> None:
+        """Add a paragraph; `first` stands before its first line and `then` before the others."""
+        then = " " * len(first) if then is None else then
+        text = " ".join(clean(text).split())
+        self.lines += [self.styled(line, style) for line in _wrap(text, self.width, first, then)]
+
+    def verbatim(self, text: str, before: str) -> None:
+        """Add a line that is never wrapped."""
+        self.lines.append(before + " ".join(clean(text).split("\n")))
+
+    def table(self, rows: Sequence[Sequence[str]], right: frozenset[int] = frozenset()) -> bool:
+        """Add aligned columns; say False and add nothing when they do not fit into the width."""
+        cells = [[" ".join(clean(cell).split()) for cell in row] for row in rows]
+        widths = [max(_cells(row[at]) for row in cells) for at in range(len(cells[0]))]
+        if self.width is not None and sum(widths) + 2 * len(widths) > self.width:
+            return False
+        for row in cells:
+            padded = [
+                " " * (size - _cells(cell)) + cell if at in right else cell + " " * (size - _cells(cell))
+                for at, (cell, size) in enumerate(zip(row, widths, strict=True))
+            ]
+            self.lines.append("  " + "  ".join(padded).rstrip())
+        return True
+
+
+def _cells(text: str) -> int:
+    """Count the terminal columns of a text: wide characters take two, combining ones none."""
+    if text.isascii():
+        return len(text)
+    return sum(
+        0 if unicodedata.combining(sign) else 2 if unicodedata.east_asian_width(sign) in "WF" else 1 for sign in text
+    )
+
+
+def _wrap(text: str, width: int | None, first: str, then: str) -> list[str]:
+    if width is None:
+        return [first + text]
+    if text.isascii():
+        return textwrap.wrap(
+            text, width, initial_indent=first, subsequent_indent=then, break_long_words=True, break_on_hyphens=False
+        ) or [first.rstrip()]
+    return list(_wrap_wide(text, width, first, then))
+
+
+def _wrap_wide(text: str, width: int, first: str, then: str) -> Iterator[str]:
+    """Wrap text in which a character may take two columns."""
+    line, empty = first, True
+    for word in text.split(" "):
+        rest = word
+        while rest:
+            gap = "" if empty else " "
+            if _cells(line) + len(gap) + _cells(rest) <= width:
+                line, empty, rest = line + gap + rest, False, ""
+            elif not empty:
+                yield line
+                line, empty = then, True
+            else:
+                size = 1
+                while size < len(rest) and _cells(line) + _cells(rest[: size + 1]) <= width:
+                    size += 1
+                yield line + rest[:size]
+                line, rest = then, rest[size:]
+    if not empty:
+        yield line
+
+
+# --- the parts, from top to bottom ---
+
+
+def _headline(page: _Page, answer: Diagnosis) -> None:
+    verdict = words.verdict(answer)
+    page.text(f"{verdict}: {words.job_name(answer)}", style=_BOLD + _COLOURS.get(answer.outlook, ""))
+    page.text(answer.headline.sentence)
+    move, where = words.whose_move(answer), words.boundary(answer)
+    if move or where:
+        page.lines.append("")
+    if move:
+        page.text(move, "Whose move:  ")
+    if where:
+        page.text(where, "Where:       ")
+    if answer.pods is not None:
+        pods = answer.pods
+        told = f"{pods.running} of {pods.wanted} running, {pods.scheduled} scheduled, {pods.created} created"
+        page.text(told, "Pods:        ")
+    if answer.headline.certainty == "reported":
+        page.text("reported by the cluster, not recomputed", "Certainty:   ")
+    elif answer.headline.certainty == "likely":
+        page.text("likely: inferred from what could be read", "Certainty:   ")
+
+
+def _quota(page: _Page, answer: Diagnosis) -> None:
+    if not answer.quota:
+        return
+    page.heading("Quota")
+    rows = [
+        (
+            row.flavor,
+            row.resource,
+            words.amount(row.resource, row.requested),
+            words.amount(row.resource, row.available),
+            words.amount(row.resource, row.capacity),
+            words.amount(row.resource, row.short) if row.short is not None else "",
+            words.row_verdict(row),
+        )
+        for row in answer.quota
+    ]
+    if not page.table([_COLUMNS, *rows], _NUMBERS):
+        for flavor, resource, asked, free, ceiling, _, verdict in rows:
+            page.text(
+                f"{flavor}, {resource}: {verdict} (asked {asked}, free now {free}, ceiling {ceiling})", "  ", "    "
+            )
+    limits = dict.fromkeys(row.limit for row in answer.quota if row.limit and row.verdict in {"wait", "never"})
+    if limits:
+        page.text(f"What binds: {', '.join(str(limit) for limit in limits)}", "  ", "    ")
+
+
+def _chain(page: _Page, answer: Diagnosis) -> None:
+    if not answer.chain:
+        return
+    page.heading("Path to admission")
+    stops = next((at for at, row in enumerate(answer.chain) if row.ok is False and row.kind != "Workload"), None)
+    rows = [
+        (row.kind, row.name or "(none)", row.state + ("  <- it stops here" if at == stops else ""))
+        for at, row in enumerate(answer.chain)
+    ]
+    if not page.table(rows):
+        for kind, name, state in rows:
+            page.text(f"{kind} {name}: {state}", "  ", "    ")
+
+
+def _steps(page: _Page, answer: Diagnosis) -> None:
+    steps = answer.headline.next
+    if not steps:
+        return
+    page.heading("What to do")
+    for at, step in enumerate(steps, 1):
+        number = f"  {at}. " if len(steps) > 1 else "  "
+        who = "" if step.move == "nobody" else f"{words.step_move(step.move)}: "
+        page.text(f"{who}{step.do}", number)
+        if step.command:
+            page.verbatim(step.command, " " * len(number))
+
+
+def _others(page: _Page, answer: Diagnosis) -> None:
+    if answer.holders:
+        page.heading("Who holds it")
+    for holder in answer.holders:
+        since = f", for {words.duration((answer.observed_at - holder.since).total_seconds())}" if holder.since else ""
+        held = f"{words.amount(holder.resource, holder.amount)} {holder.resource} of {holder.flavor}"
+        space = f" in {holder.namespace}" if holder.namespace else ""
+        page.text(f"{holder.job}{space}: {held}{since}", "  ", "    ")
+    ahead = answer.ahead
+    if ahead is None or (ahead.position is None and not ahead.jobs):
+        return
+    page.heading("In line")
+    if ahead.position is not None:
+        total = f" of {words.plural(ahead.total, 'waiting workload')}" if ahead.total is not None else ""
+        page.text(f"{ahead.position} before it{total}" if ahead.position else f"first{total}", "  ")
+    for job in ahead.jobs:
+        space = f" in {job.namespace}" if job.namespace else ""
+        page.text(f"{job.job}{space}{f': {job.why}' if job.why else ''}", "  ", "    ")
+
+
+_SAYS = {"cluster": "", "kueue": " (Kueue's words)", "computed": " (computed)"}
+
+
+def _because(page: _Page, answer: Diagnosis) -> None:
+    page.heading("Because")
+    for proof in answer.headline.evidence:
+        page.text(f"{proof.subject} {proof.field}: {proof.value}{_SAYS[proof.source]}", "  ", "    ")
+    candidates = answer.headline.data.get("candidates")
+    for entry in candidates if isinstance(candidates, list) else ():
+        if isinstance(entry, dict):
+            page.text(f"{entry.get('kind', '')}: {entry.get('rule', '')}; ask {entry.get('ask', '')}", "  ", "    ")
+
+
+def _findings(page: _Page, title: str, findings: Sequence[Finding]) -> None:
+    if not findings:
+        return
+    page.heading(title)
+    for finding in findings:
+        page.text(f"{finding.sentence} [{finding.rule}]", "  - ")
+
+
+def _said(page: _Page, answer: Diagnosis) -> None:
+    said = answer.kueue_said
+    if said is None or not said.text.strip():
+        return
+    seen = [moment for moment in (said.since, said.last_seen) if moment is not None]
+    age = f" {words.ago(max(seen), answer.observed_at)}" if seen else ""
+    page.heading(f"Kueue said{age}")
+    page.text(f'"{said.text}"', "  ")
+
+
+def _not_checked(page: _Page, answer: Diagnosis) -> None:
+    if not answer.not_checked:
+        return
+    page.heading("Could not check")
+    by_reason: dict[str, list[str]] = {}
+    for entry in answer.not_checked:
+        by_reason.setdefault(entry.reason, []).append(entry.rule)
+    for reason, rules in by_reason.items():
+        page.text(f"{words.listed(rules, 4)}: {reason}", "  - ")
+    if not answer.complete:
+        page.text("The answer could change: something that comes before it was not read.", "  ")
+
+
+def _as_of(page: _Page, answer: Diagnosis) -> None:
+    parts = [f"As of {words.clock(answer.observed_at)}"]
+    if answer.versions.kueue:
+        parts.append(f"Kueue {answer.versions.kueue}")
+    if answer.versions.kubernetes:
+        parts.append(f"Kubernetes {answer.versions.kubernetes}")
+    if answer.withheld.namespaces:
+        parts.append(f"names from {words.plural(answer.withheld.namespaces, 'other namespace')} withheld")
+    parts.append(f"read as {answer.read_as}")
+    parts.append(f"rule {answer.headline.rule}")
+    page.lines.append("")
+    page.text(", ".join(parts), style=_DIM)
