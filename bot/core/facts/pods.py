@@ -1,15 +1,532 @@
-"""Facts: pods."""
+"""The pods of the asked job: which they are, how many are wanted, and how far each of them is.
 
+Pods are found by the chain of owners (JobSet → Job → Pod, RayJob → RayCluster → Pod, Deployment → ReplicaSet → Pod,
+LeaderWorkerSet → StatefulSet → Pod → StatefulSet → Pod), by Kueue's annotation `kueue.x-k8s.io/workload`, by the pod
+group's label, and by the job kind's own label where an owner in between was not read.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING
+
+from bot.core import kinds, names
+from bot.core import objects as o
+from bot.core.diagnosis import PodCounts
+from bot.core.facts.identity import GROUP_LABEL, PREFIX, REPLACEMENT_FOR, dig, each, job_finished, number, suspended
+from bot.core.facts.lazy import fact
+from bot.core.objects import condition, is_true
+from bot.core.snapshot import Unknown, owned
 
 if TYPE_CHECKING:
     from bot.core.facts import Facts
 
+WORKLOAD_ANNOTATION = PREFIX + "workload"
+POD_SET_LABEL = PREFIX + "podset"
+GROUP_TOTAL = PREFIX + "pod-group-total-count"
+DEFAULT_SCHEDULER = "default-scheduler"
+
+_JOB_LABELS = {
+    "Job": ("batch.kubernetes.io/job-name", "job-name"),
+    "JobSet": ("jobset.sigs.k8s.io/jobset-name",),
+    "LeaderWorkerSet": ("leaderworkerset.sigs.k8s.io/name",),
+    "RayCluster": ("ray.io/cluster",),
+    "SparkApplication": ("sparkoperator.k8s.io/app-name",),
+}
+_KUBEFLOW_LABEL = "training.kubeflow.org/job-name"
+_ONE_WORKLOAD_PER_PART = frozenset({"Deployment", "ReplicaSet", "CronJob", "LeaderWorkerSet", "StatefulSet"})
+_REJECTED = re.compile(r"^(OutOf\w+|UnexpectedAdmissionError|\w*AdmissionError|NodeAffinity|NodePorts|NodeName|"
+                       r"TopologyAffinityError|\w*Forbidden|AppArmor|PodOSSelectorNodeLabelDoesNotMatch|PodOSNotSupported|"
+                       r"InvalidNodeInfo|UnsupportedPodLevelResources|PodFeatureUnsupported)$")  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class CreationError:
+    """A controller's failure to make a pod, in its own words; `at` is when it was said last, `field` where."""
+
+    owner: o.KubeObject
+    text: str
+    at: datetime | None
+    times: int
+    field: str
+
+
+@dataclass(frozen=True, slots=True)
+class ContainerView:
+    """One container of one pod, with its status; `init` for an init container that is not a sidecar."""
+
+    pod: o.Pod
+    status: o.ContainerStatus
+    init: bool
+
+
+def is_ready(pod: o.Pod) -> bool:
+    """Say whether a pod is proven running and ready: phase Running and its Ready condition, or all containers, say so."""
+    if pod.status.phase != "Running":
+        return False
+    found = condition(pod.status.conditions, "Ready")
+    if found is not None:
+        return found.status == "True"
+    statuses = pod.status.container_statuses
+    return bool(statuses) and len(statuses) >= len(pod.spec.containers) and all(entry.ready for entry in statuses)
+
+
+def is_over(pod: o.Pod) -> bool:
+    """Say whether a pod has succeeded or failed and will not run again."""
+    return pod.status.phase in {"Succeeded", "Failed"}
+
+
+def pods_of_spec(item: o.KubeObject) -> int | None:
+    """Give how many pods a job object asks for at one time by its own spec; None for a kind that does not say."""
+    if isinstance(item, o.Pod):
+        return 1
+    if not isinstance(item, o.Job):
+        return None
+    spec = item.spec
+    match item.kind:
+        case "Job":
+            return _job_pods(spec)
+        case "JobSet":
+            return sum(
+                number(dig(part, "replicas"), 1) * _job_pods(dig(part, "template.spec", {}))
+                for part in each(spec, "replicatedJobs[]")
+            )
+        case "RayCluster" | "RayJob" | "RayService":
+            inner = {
+                "RayCluster": spec,
+                "RayJob": dig(spec, "rayClusterSpec"),
+                "RayService": dig(spec, "rayClusterConfig"),
+            }
+            groups = each(inner[item.kind], "workerGroupSpecs[]")
+            workers = (number(dig(group, "replicas"), 1) * number(dig(group, "numOfHosts"), 1) for group in groups)
+            return 1 + sum(workers) if isinstance(inner[item.kind], dict) else None
+        case "LeaderWorkerSet":
+            return number(dig(spec, "replicas"), 1) * number(dig(spec, "leaderWorkerTemplate.size"), 1)
+        case "Deployment" | "ReplicaSet" | "StatefulSet":
+            return number(dig(spec, "replicas"), 1)
+    known = kinds.BY_NAME.get(item.kind)
+    templates = known.job.templates if known is not None and known.job is not None else ()
+    if len(templates) == 1 and templates[0].endswith("{}.template"):
+        replicas = each({"spec": spec}, templates[0].removesuffix(".template"))
+        return sum(number(dig(part, "replicas"), 1) for part in replicas) if replicas else None
+    return None
+
+
+def _job_pods(spec: object) -> int:
+    parallel = number(dig(spec, "parallelism"), 1)
+    completions = dig(spec, "completions")
+    return min(parallel, completions) if isinstance(completions, int) else parallel
+
 
 class Pods:
-    """Facts about pods."""
+    """The answers about the job's pods."""
 
     def __init__(self, facts: "Facts") -> None:
         """Take the facts it belongs to."""
         self._facts = facts
         self._snapshot = facts.snapshot
+
+    # --- which objects and pods ---
+
+    @property
+    def namespace(self) -> str:
+        """The namespace of the asked job."""
+        return self._facts.ref.namespace
+
+    @fact
+    def _by_owner(self) -> dict[str, list[o.KubeObject]]:
+        index: dict[str, list[o.KubeObject]] = defaultdict(list)
+        namespace = self.namespace
+        everything: list[o.KubeObject] = [item for item in self._snapshot.foreign if item.namespace == namespace]
+        for kind in (*kinds.JOB_KINDS, kinds.BY_NAME["Pod"]):
+            everything += self._snapshot.seen(kind.kind, namespace)
+        for item in everything:
+            for owner in item.metadata.owner_references:
+                index[owner.uid or f"{owner.kind}/{owner.name}"].append(item)
+        return dict(index)
+
+    @fact
+    def _roots(self) -> tuple[o.KubeObject, ...]:
+        identity = self._facts.identity
+        roots: list[o.KubeObject] = []
+        if identity.root is not None:
+            roots.append(identity.root)
+        roots += identity.group.pods if identity.group is not None else ()
+        for workload in identity.workloads:
+            for owner in workload.metadata.owner_references:
+                found = self._snapshot.by_uid(owner.uid) if owner.uid else None
+                found = found or self._snapshot.look(owner.kind, owner.name, workload.namespace)
+                if found is not None and (identity.root is None or isinstance(identity.root, o.Workload)):
+                    roots.append(found)
+        return tuple(roots)
+
+    @fact
+    def tree(self) -> tuple[o.KubeObject, ...]:
+        """The job object and everything below it that was read and makes or is a pod, parents first."""
+        found: list[o.KubeObject] = []
+        seen: set[tuple[str, str]] = set()
+        queue = list(self._roots)
+        while queue:
+            item = queue.pop(0)
+            if (item.kind, item.name) in seen or isinstance(item, o.Workload):
+                continue
+            seen.add((item.kind, item.name))
+            found.append(item)
+            below = list(self._by_owner.get(item.metadata.uid, ())) if item.metadata.uid else []
+            below += self._by_owner.get(f"{item.kind}/{item.name}", ())
+            if item.kind == "CronJob":
+                below = [child for child in below if job_finished(child) is None]
+            queue += sorted(below, key=lambda child: (child.kind, child.name))
+        return tuple(found)
+
+    @fact
+    def all(self) -> tuple[o.Pod, ...]:
+        """Every pod of the job that was read, of all its Workloads, also those that are over, sorted by name."""
+        found = {pod.name: pod for pod in self.tree if isinstance(pod, o.Pod)}
+        workloads = {workload.name for workload in self._facts.identity.workloads}
+        labels = [
+            (label, item.name)
+            for item in self.tree
+            if isinstance(item, o.Job)
+            for label in (*_JOB_LABELS.get(item.kind, ()), _KUBEFLOW_LABEL)
+            if label != _KUBEFLOW_LABEL or item.api_version.startswith("kubeflow.org/")
+        ]
+        for pod in self._snapshot.all_of(o.Pod, read="seen", namespace=self.namespace):
+            meta = pod.metadata
+            by_workload = meta.annotations.get(WORKLOAD_ANNOTATION) in workloads and not self._foreign_owner(pod)
+            if by_workload or meta.labels.get(GROUP_LABEL) in workloads or self._by_label(pod, labels):
+                found.setdefault(pod.name, pod)
+        return tuple(found[name] for name in sorted(found))
+
+    def _foreign_owner(self, pod: o.Pod) -> bool:
+        """A pod whose owner was read and is not of this job carries a stale annotation."""
+        own = {item.metadata.uid for item in self.tree}
+        owners = [owner for owner in pod.metadata.owner_references if owner.controller]
+        return any(owner.uid not in own and self._snapshot.by_uid(owner.uid) is not None for owner in owners)
+
+    def _by_label(self, pod: o.Pod, labels: list[tuple[str, str]]) -> bool:
+        owners = [owner for owner in pod.metadata.owner_references if owner.controller]
+        if not owners or any(self._snapshot.by_uid(owner.uid) is not None for owner in owners):
+            return False
+        own_kinds = {item.kind for item in self.tree}
+        return not any(owner.kind in own_kinds for owner in owners) and any(
+            pod.metadata.labels.get(label) == name for label, name in labels
+        )
+
+    def require(self) -> None:
+        """Raise Unknown unless the job's pods were read in full."""
+        root = self._facts.identity.root
+        uid = root.metadata.uid if root is not None else ""
+        if uid and self._snapshot.covers("Pod", self.namespace, selector=owned(uid)):
+            return
+        self._snapshot.require("Pod", self.namespace)
+
+    @fact
+    def current(self) -> tuple[o.Pod, ...]:
+        """The pods that count: neither over nor being deleted."""
+        return tuple(pod for pod in self.all if not is_over(pod) and pod.metadata.deletion_timestamp is None)
+
+    @fact
+    def leaving(self) -> tuple[o.Pod, ...]:
+        """The pods that are being deleted and are not over yet."""
+        return tuple(pod for pod in self.all if not is_over(pod) and pod.metadata.deletion_timestamp is not None)
+
+    @fact
+    def failed(self) -> tuple[o.Pod, ...]:
+        """The pods that failed, without those that the kubelet refused; newest last."""
+        found = [pod for pod in self.all if pod.status.phase == "Failed" and not _REJECTED.match(pod.status.reason)]
+        return tuple(sorted(found, key=self._created))
+
+    @fact
+    def rejected(self) -> tuple[o.Pod, ...]:
+        """The pods that a kubelet refused after they were bound to its node; newest last."""
+        found = [pod for pod in self.all if pod.status.phase == "Failed" and _REJECTED.match(pod.status.reason)]
+        return tuple(sorted(found, key=self._created))
+
+    def _created(self, item: o.KubeObject) -> tuple[datetime, str]:
+        return item.metadata.creation_timestamp or self._facts.now, item.name
+
+    # --- how many ---
+
+    @fact
+    def workloads(self) -> tuple[o.Workload, ...]:
+        """The job's Workloads that are not finished and not being replaced by a newer slice."""
+        mine = self._facts.identity.workloads
+        unfinished = [w for w in mine if not is_true(w.status.conditions, "Finished")]
+        replaced = {w.metadata.annotations.get(REPLACEMENT_FOR, "").rpartition("/")[2] for w in unfinished}
+        return tuple(w for w in unfinished if w.name not in replaced)
+
+    @fact
+    def ever_admitted(self) -> bool:
+        """Whether any of it was ever admitted: Kueue writes the condition Admitted, whatever its status, only then."""
+        mine = self._facts.identity.workloads
+        return any(condition(w.status.conditions, "Admitted") is not None for w in mine) or any(
+            pod.spec.node_name for pod in self.all
+        )
+
+    @fact
+    def wanted(self) -> int:
+        """How many pods the job wants in all at one time: the larger of what Kueue admitted and what the job asks for.
+
+        Raises Unknown when neither says it.
+        """
+        identity = self._facts.identity
+        counts: list[int] = []
+        partial = False
+        for workload in self.workloads or identity.workloads[-1:]:
+            assigned = {
+                entry.name: entry.count
+                for entry in (workload.status.admission.pod_set_assignments if workload.status.admission else ())
+            }
+            total = 0
+            for pod_set in workload.spec.pod_sets:
+                count = assigned.get(pod_set.name)
+                partial = partial or (count is not None and pod_set.min_count is not None and count < pod_set.count)
+                total += pod_set.count if count is None else count
+            counts.append(max(total, sum(count or 0 for count in assigned.values())))
+        root = identity.root
+        admitted = sum(counts) if root is not None and root.kind in _ONE_WORKLOAD_PER_PART else max(counts, default=0)
+        tops = [item for item in self._roots if not isinstance(item, o.Workload)]
+        asked = [count for item in tops[:1] if not partial and (count := pods_of_spec(item)) is not None]
+        group = identity.group
+        if group is not None or (tops and GROUP_LABEL in tops[0].metadata.labels):
+            pods = group.pods if group is not None else tuple(pod for pod in tops if isinstance(pod, o.Pod))
+            asked = [len(group.pods)] if group is not None else []
+            asked += [int(text) for pod in pods if (text := pod.metadata.annotations.get(GROUP_TOTAL, "")).isdecimal()]
+        if not counts and not asked:
+            reason = "how many pods it wants: neither a Workload nor the job says so"
+            raise Unknown(reason)
+        return max([admitted, *asked])
+
+    @fact
+    def done(self) -> int:
+        """How many of the wanted pods have done their work and will not be made again."""
+        jobs = [item for item in self.tree if isinstance(item, o.Job) and item.kind == "Job"]
+        slots = 0
+        for job in jobs:
+            completions = dig(job.spec, "completions")
+            if isinstance(completions, int):
+                left = completions - number(dig(job.status, "succeeded"), 0)
+                slots += max(0, _job_pods(job.spec) - max(0, left))
+        for pod in self.all:
+            owners = {owner.kind for owner in pod.metadata.owner_references if owner.controller}
+            slots += pod.status.phase == "Succeeded" and "Job" not in owners
+        reclaimable = sum(entry.count for w in self.workloads for entry in w.status.reclaimable_pods)
+        return max(slots, reclaimable)
+
+    @fact
+    def needed(self) -> int:
+        """How many pods should run now: wanted without those that have done their work."""
+        return max(0, self.wanted - self.done)
+
+    @fact
+    def counts(self) -> PodCounts | None:
+        """Wanted, created, scheduled and running (ready); None while nothing of it was ever admitted.
+
+        Raises Unknown when the job's pods were not read in full.
+        """
+        phase = self._facts.identity.phase
+        if phase == "unresolved" or (phase != "unmanaged" and not self.ever_admitted):
+            return None
+        self.require()
+        if phase == "finished":
+            bound = sum(bool(pod.spec.node_name) for pod in self.all)
+            return PodCounts(self.wanted, len(self.all), bound, sum(is_ready(pod) for pod in self.current))
+        scheduled = sum(bool(pod.spec.node_name) for pod in self.current)
+        return PodCounts(self.needed, len(self.current), scheduled, self.ready)
+
+    @fact
+    def ready(self) -> int:
+        """How many pods run and are ready."""
+        return sum(is_ready(pod) for pod in self.current)
+
+    @fact
+    def missing(self) -> int:
+        """How many pods should be there and are not. Raises Unknown when pods were not read in full."""
+        self.require()
+        return max(0, self.needed - len(self.current))
+
+    @property
+    def progress(self) -> str:
+        """The end of a sentence, "3 of 4 pods run.", with a space before it; "" when none runs or it is not known."""
+        try:
+            if self.ready == 0:
+                return ""
+            return f" {self.ready} of {max(self.needed, self.ready)} pods {'runs' if self.ready == 1 else 'run'}."
+        except Unknown:
+            return ""
+
+    # --- how far each is ---
+
+    @fact
+    def unscheduled(self) -> tuple[o.Pod, ...]:
+        """The pods that are on no node and that no gate holds: the scheduler's to place."""
+        return tuple(pod for pod in self.current if not pod.spec.node_name and not pod.spec.scheduling_gates)
+
+    @fact
+    def gated(self) -> tuple[o.Pod, ...]:
+        """The pods on no node that a scheduling gate holds."""
+        return tuple(pod for pod in self.current if not pod.spec.node_name and pod.spec.scheduling_gates)
+
+    @fact
+    def starting(self) -> tuple[o.Pod, ...]:
+        """The pods on a node that are not ready."""
+        return tuple(pod for pod in self.current if pod.spec.node_name and not is_ready(pod))
+
+    @fact
+    def containers(self) -> tuple[ContainerView, ...]:
+        """The containers of the pods that are starting, init containers first, in the pods' order."""
+        views: list[ContainerView] = []
+        for pod in self.starting:
+            sidecars = {entry.name for entry in pod.spec.init_containers if entry.restart_policy == "Always"}
+            views += [
+                ContainerView(pod, status, status.name not in sidecars) for status in pod.status.init_container_statuses
+            ]
+            views += [ContainerView(pod, status, init=False) for status in pod.status.container_statuses]
+        return tuple(views)
+
+    @fact
+    def creating(self) -> tuple[o.Pod, ...]:
+        """The pods on a node of which no container has started yet."""
+
+        def untouched(pod: o.Pod) -> bool:
+            statuses = (*pod.status.init_container_statuses, *pod.status.container_statuses)
+            return not any(
+                entry.state.running or entry.state.terminated or entry.last_state.terminated for entry in statuses
+            )
+
+        return tuple(pod for pod in self.starting if untouched(pod))
+
+    def pod_set_of(self, pod: o.Pod) -> tuple[o.Workload, o.PodSet | None, o.PodSetAssignment | None] | None:
+        """Give a pod's Workload with its pod set and assignment, by annotation and label; None when it has none."""
+        mine = self._facts.identity.workloads
+        name = pod.metadata.annotations.get(WORKLOAD_ANNOTATION) or pod.metadata.labels.get(GROUP_LABEL, "")
+        workload = next((w for w in mine if w.name == name), None)
+        if workload is None:
+            owned_by_pod = [w for w in mine if any(r.uid == pod.metadata.uid for r in w.metadata.owner_references)]
+            workload = owned_by_pod[0] if owned_by_pod else (mine[-1] if len(mine) == 1 else None)
+        if workload is None:
+            return None
+        label = pod.metadata.labels.get(POD_SET_LABEL, "")
+        sets, assigned = workload.spec.pod_sets, workload.status.admission
+        entries = assigned.pod_set_assignments if assigned is not None else ()
+        pod_set = next((entry for entry in sets if entry.name == label), sets[0] if len(sets) == 1 else None)
+        wanted = pod_set.name if pod_set is not None else label
+        assignment = next(
+            (entry for entry in entries if entry.name == wanted), entries[0] if len(entries) == 1 else None
+        )
+        return workload, pod_set, assignment
+
+    def naming(self, pods: Sequence[o.Pod]) -> str:
+        """Name pods to begin a sentence with: "Pod team-a/train-0", or "3 pods (team-a/train-0 and 2 more)"."""
+        if not pods:
+            return "No pod"
+        first = names.named("Pod", pods[0].name, pods[0].namespace)
+        return f"Pod {first}" if len(pods) == 1 else f"{len(pods)} pods ({first} and {len(pods) - 1} more)"
+
+    def subjects(self, pods: Iterable[o.Pod], most: int = 5) -> tuple[str, ...]:
+        """Give at most `most` of the pods as subjects of a finding."""
+        return tuple(names.subject("Pod", pod.name, pod.namespace) for pod in list(pods)[:most])
+
+    def describe(self, pod: o.Pod) -> str:
+        """Give the command that shows a pod with its events."""
+        return f"kubectl describe pod -n {pod.namespace} {pod.name}"
+
+    # --- what others said ---
+
+    @fact
+    def _events(self) -> dict[str, list[o.Event]]:
+        index: dict[str, list[o.Event]] = defaultdict(list)
+        for event in self._snapshot.all_of(o.Event, read="seen"):
+            about = event.involved_object
+            index[f"{about.kind}/{about.namespace or event.namespace}/{about.name}"].append(event)
+        return dict(index)
+
+    def events_about(self, item: o.KubeObject) -> tuple[o.Event, ...]:
+        """Give the events about exactly this object that were read, newest last."""
+        uid = item.metadata.uid
+        found = [
+            event
+            for event in self._events.get(f"{item.kind or type(item).__name__}/{item.namespace}/{item.name}", ())
+            if not uid or not event.involved_object.uid or event.involved_object.uid == uid
+        ]
+        epoch = self._facts.now.replace(year=1971)
+        return tuple(sorted(found, key=lambda event: (event.last_seen or epoch, event.name)))
+
+    def last_event(self, pod: o.Pod, *reasons: str) -> o.Event | None:
+        """Give the newest event about a pod with one of these reasons, None when none was read."""
+        return next((event for event in reversed(self.events_about(pod)) if event.reason in reasons), None)
+
+    @fact
+    def since(self) -> datetime | None:
+        """When the job was last set going: its newest Workload's admission, else its own start or creation."""
+        times = [
+            found.last_transition_time
+            for w in self.workloads
+            if (found := condition(w.status.conditions, "Admitted")) is not None and found.status == "True"
+        ]
+        known = [time for time in times if time is not None]
+        if known:
+            return max(known)
+        root = self._facts.identity.root
+        return root.metadata.creation_timestamp if root is not None else None
+
+    @fact
+    def creation_errors(self) -> tuple[CreationError, ...]:
+        """What controllers said when they could not make pods since the job was set going, newest first.
+
+        Empty unless pods are missing. Raises Unknown when that is not known.
+        """
+        if self.missing == 0:
+            return ()
+        found: list[CreationError] = []
+        for item in self.tree:
+            if isinstance(item, o.Job):
+                found += self._conditions_of(item)
+            if isinstance(item, o.Pod):
+                continue
+            for event in self.events_about(item):
+                at, since = event.last_seen, self.since
+                late = at is None or since is None or at >= since
+                if event.type != "Normal" and "fail" in event.reason.lower() and "reat" in event.reason and late:
+                    found.append(CreationError(item, event.message, at, event.times, "events"))
+        epoch = self._facts.now.replace(year=1971)
+        return tuple(sorted(found, key=lambda error: (error.at or epoch, error.text), reverse=True))
+
+    def _conditions_of(self, item: o.Job) -> list[CreationError]:
+        entries = item.status.get("conditions")
+        return [
+            CreationError(item, str(entry.get("message", "")), None, 1, "status.conditions[ReplicaFailure].message")
+            for entry in (entries if isinstance(entries, list) else ())
+            if isinstance(entry, dict) and entry.get("type") == "ReplicaFailure" and entry.get("status") == "True"
+        ]
+
+    @fact
+    def made_here(self) -> bool:
+        """Whether this cluster's own controllers should be making the pods now.
+
+        Not while the job is suspended, handed to another controller, run on a worker cluster, or of a kind whose pods
+        somebody else makes (a plain Pod, a pod group).
+        """
+        root = self._facts.identity.root
+        if not isinstance(root, o.Job) or suspended(root) or job_finished(root) is not None:
+            return False
+        known = kinds.of_object(root.api_version, root.kind)
+        path = known.job.managed_by if known is not None and known.job is not None else "spec.managedBy"
+        manager = dig({"spec": root.spec}, path) if path else None
+        if isinstance(manager, str) and "multikueue" in manager:
+            return False
+        if isinstance(manager, str) and root.kind == "Job" and manager != "kubernetes.io/job-controller":
+            return False
+        return not any(
+            "multikueue" in check.spec.controller_name
+            for w in self.workloads
+            for state in w.status.admission_checks
+            if (check := self._snapshot.look_of(o.AdmissionCheck, state.name)) is not None
+        )
+
+    def templates(self) -> tuple[o.PodSpec, ...]:
+        """The pod specs that the job's Workloads hold, or none when there is no Workload."""
+        return tuple(pod_set.template.spec for w in self.workloads for pod_set in w.spec.pod_sets)
