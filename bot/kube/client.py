@@ -1,0 +1,493 @@
+"""One connection to one Kubernetes API server: authenticated raw GETs, typed decoding, pages, retries, shared reads.
+
+Authentication, TLS and proxies are those of the official client (`kubernetes.aio`); of it only `ApiClient`,
+`Configuration` and `config` are used, and they are imported on first use. Its generated models are never touched.
+Every answer's status is checked here; what goes wrong is a `ReadError` whose reason is made for people.
+"""
+
+import asyncio
+import contextlib
+import gc
+import re
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
+from typing import Any, NoReturn, Self
+from urllib.parse import quote
+
+import aiohttp
+import msgspec
+import stamina
+from async_lru import alru_cache
+
+from bot import __version__
+from bot.core import decode
+from bot.core import objects as o
+
+PAGE = 500
+"""Items per page of a list."""
+CONCURRENCY = 32
+"""Requests in flight per cluster, over all questions."""
+SHARED_SECONDS = 3.0
+"""How long questions about the same objects share a read."""
+UNREACHABLE = "the API server cannot be reached"
+FORBIDDEN = "forbidden for this identity"
+NOT_ACCEPTED = "the API server does not accept this identity (401)"
+_NAME = re.compile(r"[a-z0-9]([a-z0-9.:-]{0,251}[a-z0-9])?", re.ASCII)
+_RETRIES = 3
+_RETRIED_STATUS = {429, 500, 502, 503, 504}
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """How to reach one cluster. Exactly one way is used: `url`, else `in_cluster`, else the kubeconfig.
+
+    `kubeconfig` is a path (or several joined by ":"), "" for the usual places; `context` "" for the current one.
+    `url` with an optional bearer `token` reaches a server directly (the demo, tests).
+    """
+
+    name: str = ""
+    context: str = ""
+    kubeconfig: str = ""
+    in_cluster: bool = False
+    url: str = ""
+    token: str = field(default="", repr=False)
+    kueue_namespace: str = "kueue-system"
+
+
+class ReadError(Exception):
+    """A read that failed. `reason` is for people, `status` the HTTP status or 0 when no answer came."""
+
+    def __init__(
+        self, reason: str, status: int = 0, *, retry_after: float | None = None, lasting: bool = False
+    ) -> None:
+        """Keep the reason, the status and, in seconds, how long the server asked to wait. `lasting`: asking again is useless."""
+        super().__init__(reason)
+        self.reason = reason
+        self.status = status
+        self.retry_after = retry_after
+        self.lasting = lasting
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One successful answer: its body, and the server's clock when it says so."""
+
+    body: bytes
+    at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    method: str
+    path: str
+    query: tuple[tuple[str, str], ...] = ()
+    accept: str = "application/json"
+    document: dict[str, Any] | None = None
+
+
+class ListMeta(msgspec.Struct, frozen=True, rename="camel"):
+    """metadata of a list."""
+
+    resource_version: str = ""
+    continue_: str = msgspec.field(name="continue", default="")
+    remaining_item_count: int | None = None
+
+
+class _RawList(msgspec.Struct, rename="camel"):
+    api_version: str = ""
+    kind: str = ""
+    metadata: ListMeta | None = None
+    items: list[msgspec.Raw] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page of a list. `odd` are field paths that were left out, by (namespace, name); `broken` items that are no objects."""
+
+    objects: tuple[o.KubeObject, ...]
+    meta: ListMeta
+    odd: Mapping[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)
+    broken: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """A list, perhaps cut short: `reason` is "" when it is complete."""
+
+    objects: tuple[o.KubeObject, ...]
+    reason: str = ""
+    odd: Mapping[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)
+
+
+def is_name(text: str) -> bool:
+    """Say whether a text can be the name of a Kubernetes object at all; others are never put into a path."""
+    return _NAME.fullmatch(text) is not None and ".." not in text
+
+
+def tune_gc() -> None:
+    """Quieten the cyclic garbage collector of a server that holds many decoded objects. Call once, after start-up.
+
+    Decoded objects are without cycles; re-scanning them costs 2 to 4 times the decoding itself.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(100_000, 50, 1000)
+
+
+_page_decoders: dict[str, msgspec.json.Decoder[Any]] = {}
+
+
+def decode_page(body: bytes, kind: str, api_version: str) -> Page:
+    """Decode one page of a list of one kind; `items: null` is an empty page, an odd object costs only itself.
+
+    Raises ReadError when the body is not a list at all.
+    """
+    decoder = _page_decoders.get(kind)
+    if decoder is None:
+        struct = decode.struct_of(kind)
+        page = msgspec.defstruct(
+            f"{kind}Page", [("metadata", ListMeta | None, None), ("items", tuple[struct, ...] | None, None)], gc=False
+        )  # type: ignore[valid-type]
+        decoder = _page_decoders[kind] = msgspec.json.Decoder(page)
+    try:
+        typed = decoder.decode(body)
+    except msgspec.ValidationError:
+        return _lenient_page(body, kind, api_version)
+    except msgspec.DecodeError as error:
+        raise ReadError("the answer is not JSON") from error
+    return Page(tuple(_named(item, kind, api_version) for item in typed.items or ()), typed.metadata or ListMeta())
+
+
+def _lenient_page(body: bytes, kind: str, api_version: str) -> Page:
+    try:
+        raw = msgspec.json.decode(body, type=_RawList)
+    except msgspec.DecodeError as error:
+        raise ReadError("the answer is not a list of objects") from error
+    objects: list[o.KubeObject] = []
+    odd: dict[tuple[str, str], tuple[str, ...]] = {}
+    broken: list[str] = []
+    for entry in raw.items or ():
+        try:
+            decoded = decode.decode(entry, kind)
+        except ValueError as error:
+            broken.append(f"an item cannot be read: {error}")
+            continue
+        objects.append(_named(decoded.object, kind, api_version))
+        if decoded.odd:
+            odd[decoded.object.namespace, decoded.object.name] = decoded.odd
+    return Page(tuple(objects), raw.metadata or ListMeta(), odd, tuple(broken))
+
+
+def _named(item: o.KubeObject, kind: str, api_version: str) -> o.KubeObject:
+    """Items of a built-in kind's list carry neither kind nor apiVersion."""
+    if not item.kind or not item.api_version:
+        msgspec.structs.force_setattr(item, "kind", item.kind or kind)
+        msgspec.structs.force_setattr(item, "api_version", item.api_version or api_version)
+    return item
+
+
+class Client:
+    """Reads from one cluster. Safe for concurrent questions of one event loop; close it with `close` or `async with`."""
+
+    def __init__(self, cluster: Cluster, *, shared_seconds: float = SHARED_SECONDS, timeout: float = 8.0) -> None:
+        """Take the connection's settings; nothing is opened before the first read.
+
+        `timeout` in seconds bounds a single read that several questions may share.
+        """
+        self.cluster = cluster
+        self.timeout = timeout
+        self.requests = 0
+        """How many requests were sent, for the log and the tests."""
+        self.unsupported: set[str] = set()
+        """Field selectors that this server refused."""
+        self._api: Any = None
+        self._connecting: asyncio.Lock | None = None
+        self._slots: asyncio.Semaphore | None = None
+        self._reconnected_at = float("-inf")
+        self._skew = timedelta(0)
+        self.shared_list = alru_cache(maxsize=512, ttl=shared_seconds)(self.list)
+        self.shared_get = alru_cache(maxsize=512, ttl=shared_seconds)(self.get)
+        self.shared_body = alru_cache(maxsize=64, ttl=shared_seconds)(self.body)
+
+    async def __aenter__(self) -> Self:
+        """Give the client itself."""
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Close it."""
+        await self.close()
+
+    async def close(self) -> None:
+        """End reads in flight and close the connections."""
+        for cache in (self.shared_list, self.shared_get, self.shared_body):
+            cache.cache_clear()
+            await cache.cache_close()
+        if self._api is not None:
+            api, self._api = self._api, None
+            await api.close()
+
+    def now(self) -> datetime:
+        """The server's present moment, as its answers' Date header tells; the local clock before the first answer."""
+        return datetime.now(UTC) + self._skew
+
+    # --- reads ---
+
+    async def list(
+        self, path: str, kind: str, api_version: str, query: tuple[tuple[str, str], ...] = (), rows: int = 5000
+    ) -> Listing:
+        """Read a list in pages of 500, at most `rows` items.
+
+        A list that is known to be longer than `rows` is cut after its first page: more of it would prove no more.
+        Raises ReadError when nothing could be read; a failure later leaves what came before, with the reason.
+        """
+        objects: list[o.KubeObject] = []
+        odd: dict[tuple[str, str], tuple[str, ...]] = {}
+        reason = ""
+        try:
+            async for page in self.pages(path, kind, api_version, query):
+                if page is None:
+                    objects.clear()
+                    odd.clear()
+                    continue
+                objects += page.objects
+                odd |= page.odd
+                reason = reason or next(iter(page.broken), "")
+                more = page.meta.remaining_item_count
+                if page.meta.continue_ and (len(objects) >= rows or len(objects) + (more or 0) > rows):
+                    reason = f"row budget of {rows:,} reached"
+                    break
+        except ReadError as error:
+            if not objects:
+                raise
+            reason = error.reason
+        return Listing(tuple(objects), reason, odd)
+
+    async def pages(
+        self, path: str, kind: str, api_version: str, query: tuple[tuple[str, str], ...] = (), size: int = PAGE
+    ) -> AsyncIterator[Page | None]:
+        """Walk a list page by page; None means: it expired half-way (410) and starts over, forget what came before.
+
+        It starts over once. Raises ReadError, also for a second 410.
+        """
+        token, restarted = "", False
+        while True:
+            asked = (*query, ("limit", str(size)), *((("continue", token),) if token else ()))
+            try:
+                answer = await self.body(path, asked)
+            except ReadError as error:
+                if error.status == 410 and token and not restarted:
+                    token, restarted = "", True
+                    yield None
+                    continue
+                raise
+            page = decode_page(answer.body, kind, api_version)
+            yield page
+            token = page.meta.continue_
+            if not token:
+                return
+
+    async def get(self, path: str, kind: str, api_version: str) -> decode.Decoded | None:
+        """Read one object; None when the server says that it does not exist. Raises ReadError for anything else."""
+        try:
+            answer = await self.body(path)
+        except ReadError as error:
+            if error.status == 404:
+                return None
+            raise
+        try:
+            decoded = decode.decode(answer.body, kind)
+        except ValueError as error:
+            raise ReadError("the answer is not an object") from error
+        _named(decoded.object, kind, api_version)
+        return decoded
+
+    async def body(
+        self,
+        path: str,
+        query: tuple[tuple[str, str], ...] = (),
+        accept: str = "application/json",
+        *,
+        retry: bool = True,
+    ) -> Answer:
+        """Read any path and give its body. Raises ReadError for every status but 2xx and for every failure on the way.
+
+        429 (with Retry-After), 5xx and cut connections are tried again, at most three times, within the time there is.
+        """
+
+        def again(error: Exception) -> bool | float:
+            if not isinstance(error, ReadError) or error.lasting or not retry:
+                return False
+            if error.retry_after is not None:
+                return error.retry_after if error.retry_after < self.timeout / 2 else False
+            return error.status in _RETRIED_STATUS or error.status == 0
+
+        try:
+            async with asyncio.timeout(self.timeout):
+                async for attempt in stamina.retry_context(
+                    on=again, attempts=_RETRIES, timeout=self.timeout, wait_initial=0.1, wait_max=1.0, wait_jitter=0.1
+                ):
+                    with attempt:
+                        return await self._once(_Request("GET", path, query, accept))
+        except TimeoutError as error:
+            raise ReadError(f"timed out after {self.timeout:g} s", lasting=True) from error
+        raise AssertionError  # pragma: no cover - the loop above returns or raises
+
+    async def post(self, path: str, document: dict[str, Any]) -> Answer:
+        """Send one review (SelfSubjectAccessReview, SubjectAccessReview): the only writing verb, and it stores nothing.
+
+        Raises ReadError like `body`.
+        """
+        try:
+            async with asyncio.timeout(self.timeout):
+                return await self._once(_Request("POST", path, document=document))
+        except TimeoutError as error:
+            raise ReadError(f"timed out after {self.timeout:g} s", lasting=True) from error
+
+    # --- the wire ---
+
+    async def _once(self, request: "_Request") -> Answer:
+        api = await self._connected()
+        if self._slots is None:
+            self._slots = asyncio.Semaphore(CONCURRENCY)
+        async with self._slots:
+            answer = await self._send(api, request)
+            if answer is None:
+                answer = await self._send(await self._reconnected(api), request)
+        if answer is None:
+            raise ReadError(NOT_ACCEPTED, 401, lasting=True)
+        return answer
+
+    async def _send(self, api: Any, request: "_Request") -> Answer | None:  # noqa: ANN401
+        """Send once; None for a 401. Raises ReadError."""
+        self.requests += 1
+        try:
+            sent = await api.param_serialize(
+                request.method, request.path, query_params=list(request.query),
+                header_params={"Accept": request.accept}, body=request.document, auth_settings=["BearerToken"],
+            )  # fmt: skip
+            response = await api.call_api(*sent, _request_timeout=aiohttp.ClientTimeout(total=self.timeout))
+            body: bytes = await response.read()
+        except aiohttp.ClientConnectorCertificateError as error:
+            raise ReadError(f"{UNREACHABLE}: its certificate is not trusted", lasting=True) from error
+        except aiohttp.ClientSSLError as error:
+            raise ReadError(f"{UNREACHABLE}: TLS does not work", lasting=True) from error
+        except aiohttp.ClientConnectorError as error:
+            raise ReadError(f"{UNREACHABLE}: {error.os_error.strerror or 'no connection'}") from error
+        except aiohttp.InvalidURL as error:
+            raise ReadError("no such path", lasting=True) from error
+        except (aiohttp.ClientError, ConnectionError) as error:
+            raise ReadError("the connection was cut") from error
+        except OSError as error:
+            raise ReadError(f"{UNREACHABLE}: {error.strerror or 'input/output error'}", lasting=True) from error
+        at = self._clock(response.headers.get("Date"))
+        if response.status == 401:
+            return None
+        if not 200 <= response.status < 300:
+            _refuse(response.status, response.headers.get("Retry-After"))
+        return Answer(body, at)
+
+    def _clock(self, date: str | None) -> datetime | None:
+        """Learn how far the server's clock is from ours; under two seconds is the header's own coarseness."""
+        if date is None:
+            return None
+        try:
+            at = parsedate_to_datetime(date)
+        except ValueError:
+            return None
+        skew = at - datetime.now(UTC)
+        self._skew = skew if abs(skew) > timedelta(seconds=2) else timedelta(0)
+        return at
+
+    async def _connected(self) -> Any:  # noqa: ANN401 - the official client is untyped here
+        if self._connecting is None:
+            self._connecting = asyncio.Lock()
+        async with self._connecting:
+            if self._api is None:
+                self._api = await _connect(self.cluster)
+        return self._api
+
+    async def _reconnected(self, old: Any) -> Any:  # noqa: ANN401
+        """After a 401, read the credentials again (a rotated token, an expired exec plug-in), at most every ten seconds."""
+        assert self._connecting is not None
+        async with self._connecting:
+            now = asyncio.get_running_loop().time()
+            if self._api is old and now - self._reconnected_at > 10:
+                self._reconnected_at = now
+                fresh = await _connect(self.cluster)
+                self._api = fresh
+                # others may still use the old connections: they end with their requests
+                asyncio.get_running_loop().call_later(self.timeout, _close_soon, old)
+            return self._api
+
+
+_closing: set[asyncio.Task[None]] = set()
+
+
+def _close_soon(api: Any) -> None:  # noqa: ANN401
+    task = asyncio.get_running_loop().create_task(api.close())
+    _closing.add(task)
+    task.add_done_callback(_closing.discard)
+
+
+def _refuse(status: int, retry_after: str | None) -> NoReturn:
+    seconds: float | None = None
+    if retry_after is not None:
+        with contextlib.suppress(ValueError):
+            seconds = max(0.0, float(retry_after))
+    reasons = {
+        400: "the API server refuses the request (400)",
+        403: FORBIDDEN,
+        404: "not found (404)",
+        410: "the list expired while it was read (410)",
+        429: "the API server is overloaded (429)",
+    }
+    reason = reasons.get(status, f"the API server answers {status}")
+    raise ReadError(reason, status, retry_after=seconds if status in {429, 503} else None)
+
+
+async def _connect(cluster: Cluster) -> Any:  # noqa: ANN401
+    """Open the official client for a cluster. Raises ReadError when its settings cannot be used."""
+    from kubernetes.aio import client as official  # noqa: PLC0415 - 0.6 s, and `explain -f` never needs it
+    from kubernetes.aio import config  # noqa: PLC0415
+
+    configuration = official.Configuration()
+    configuration.connection_pool_maxsize = CONCURRENCY
+    try:
+        if cluster.url:
+            configuration.host = cluster.url.rstrip("/")
+            if cluster.token:
+                configuration.api_key["BearerToken"] = f"Bearer {cluster.token}"
+        elif cluster.in_cluster:
+            config.load_incluster_config(client_configuration=configuration)
+        else:
+            await config.load_kube_config(
+                config_file=cluster.kubeconfig or None, context=cluster.context or None,
+                client_configuration=configuration, persist_config=False,
+            )  # fmt: skip
+        api = official.ApiClient(configuration)
+    except config.ConfigException as error:
+        raise ReadError(f"no usable configuration: {error}", lasting=True) from error
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise ReadError(f"no usable configuration: {type(error).__name__}", lasting=True) from error
+    api.user_agent = f"whypending/{__version__}"
+    return api
+
+
+def object_path(group: str, version: str, plural: str, namespace: str = "", name: str = "") -> str:
+    """Give the path of a list or of one object.
+
+    Raises ValueError for a namespace or name that no object can have.
+    """
+    for text in (namespace, name):
+        if text and not is_name(text):
+            msg = f"not a name: {text!r}"
+            raise ValueError(msg)
+    parts = ["apis", group, version] if group else ["api", version]
+    if namespace:
+        parts += ["namespaces", namespace]
+    parts.append(plural)
+    if name:
+        parts.append(name)
+    return "/" + "/".join(quote(part, safe=":") for part in parts)
