@@ -4,56 +4,344 @@ Each command imports what it needs itself: `explain -f` starts without the Kuber
 """
 
 import argparse
+import json
+import os
+import shutil
 import sys
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn, TextIO
 
-from bot.core.diagnosis import Diagnosis
-from bot.core.reference import JobRef
+from bot import __version__
+
+if TYPE_CHECKING:
+    from bot.core.diagnosis import Diagnosis
+    from bot.core.reference import JobRef
 
 NOTHING_HOLDS_IT, PENDING, WRONG_USE, NO_ANSWER, NO_SUCH_JOB = 0, 1, 2, 3, 4
 
+_FILE_ENDINGS = (".json", ".yaml", ".yml")
+_REFERENCE = "the job: NAMESPACE/NAME, NAMESPACE/KIND/NAME, or KIND/NAME with -n"
+_EXIT_STATUS = """\
+exit status of explain:
+  0  nothing holds it back: it runs or has finished
+  1  it is pending, and this is why
+  2  wrong use: the job or an option cannot be read
+  3  no answer: the cluster cannot be reached or read, or nothing explains it
+  4  there is no such job
 
-def main(argv: list[str] | None = None) -> int:
-    """Run the command; give its exit status."""
-    parser = argparse.ArgumentParser(prog="whypending")
-    commands = parser.add_subparsers(dest="command", required=True)
-    explain = commands.add_parser("explain")
-    explain.add_argument("reference")
-    explain.add_argument("-f", "--file", action="append", default=[])
-    explain.add_argument("-o", "--output", choices=("text", "json"), default="text")
-    explain.add_argument("-n", "--namespace", default="")
+examples:
+  whypending explain team-a/train
+  kubectl get workloads,localqueues,clusterqueues -A -o yaml | whypending explain team-a/train -f -
+  whypending explain team-a/train -f cluster.json -o json
+"""
+
+
+class WrongUseError(Exception):
+    """The command cannot be carried out as it was written; the message says what was wrong and shows a right one."""
+
+
+class NoAnswerError(Exception):
+    """The command was right and could not be carried out; the message says why."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command; give its exit status. Errors are a sentence on standard error, never a traceback."""
+    parser = _parser()
     arguments = parser.parse_args(argv)
-    return _explain(arguments)
+    run: Callable[[argparse.Namespace], int] = arguments.run
+    try:
+        status = run(arguments)
+        sys.stdout.flush()
+    except WrongUseError as error:
+        return _complain(str(error), WRONG_USE)
+    except NoAnswerError as error:
+        return _complain(str(error), NO_ANSWER)
+    except BrokenPipeError:
+        # whoever read our output went away (`| head`): not an error, and nothing more can be written
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return NOTHING_HOLDS_IT
+    except KeyboardInterrupt:
+        return 130
+    return status
+
+
+def _complain(text: str, status: int) -> int:
+    print(f"whypending: {text}", file=sys.stderr)
+    return status
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line, and where to read more."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(WRONG_USE, f"whypending: {message}; see `{self.prog} --help`\n")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="whypending",
+        description="Tells why a Kueue job is pending: the one cause, the numbers that prove it, whose move it is.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog=_EXIT_STATUS,
+    )
+    parser.add_argument("--version", action="version", version=f"whypending {__version__}")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=_Parser)
+    _add_explain(commands.add_parser)
+    _add_snapshot(commands.add_parser)
+    _add_doctor(commands.add_parser)
+    _add_rules(commands.add_parser)
+    _add_schema(commands.add_parser)
+    _add_serve(commands.add_parser)
+    _add_demo(commands.add_parser)
+    return parser
+
+
+_Add = Callable[..., argparse.ArgumentParser]
+"""Adds a command of this name and gives its parser."""
+
+
+def _add_explain(add: _Add) -> None:
+    explain = add(
+        "explain",
+        help="why one job is pending",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog=_EXIT_STATUS,
+    )
+    explain.add_argument("reference", nargs="+", metavar="JOB", help=_REFERENCE)
+    explain.add_argument(
+        "-f", "--file", action="append", default=[], metavar="FILE",
+        help="read this instead of a cluster: what `kubectl get … -o yaml|json` or `whypending snapshot` wrote; - is stdin",
+    )  # fmt: skip
+    explain.add_argument("-o", "--output", choices=("text", "json"), default="text", help="text for people, or JSON v1")
+    _add_cluster_options(explain)
+    explain.set_defaults(run=_explain)
+
+
+def _add_cluster_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "-n", "--namespace", default="", metavar="NAMESPACE", help="the namespace of a job named without one"
+    )
+    parser.add_argument(
+        "--context", default="", metavar="CONTEXT", help="the kubeconfig context (default: the current one)"
+    )
+    parser.add_argument(
+        "--deadline", type=_seconds, default=8.0, metavar="SECONDS", help="how long reading may take (default: 8)"
+    )
+
+
+def _seconds(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value <= 600:
+        msg = f"{text!r} is no number of seconds between 0 and 600; a right one looks like 8"
+        raise argparse.ArgumentTypeError(msg)
+    return value
+
+
+def _port(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and int(text) < 65536):
+        msg = f"{text!r} is no port; a right one looks like 8080 (0 takes any that is free)"
+        raise argparse.ArgumentTypeError(msg)
+    return int(text)
+
+
+def _add_snapshot(add: _Add) -> None:
+    snapshot = add(
+        "snapshot",
+        help="write what one question reads to a file, for a bug report",
+        description="Writes what one question reads. Container images, environment, annotations and managed fields are left out.",
+    )
+    snapshot.add_argument("reference", nargs="+", metavar="JOB", help=_REFERENCE)
+    snapshot.add_argument(
+        "-o", "--output", default="-", metavar="FILE", help="where to write it (default: standard output)"
+    )
+    snapshot.add_argument("--replace-names", action="store_true", help="replace the names of objects by made-up ones")
+    _add_cluster_options(snapshot)
+    snapshot.set_defaults(run=_snapshot)
+
+
+def _add_doctor(add: _Add) -> None:
+    doctor = add("doctor", help="say in words what is missing: tokens, scopes, permissions, Kueue")
+    doctor.add_argument(
+        "--context", default="", metavar="CONTEXT", help="the kubeconfig context (default: the current one)"
+    )
+    doctor.add_argument("--config", type=Path, default=None, metavar="FILE", help="the configuration file of `serve`")
+    doctor.set_defaults(run=_doctor)
+
+
+def _add_rules(add: _Add) -> None:
+    rules = add("rules", help="all causes that can be told, or one in full")
+    rules.add_argument("slug", nargs="?", default="", metavar="RULE", help="a rule, for example quota-in-use")
+    rules.set_defaults(run=_rules)
+
+
+def _add_schema(add: _Add) -> None:
+    schema = add("schema", help="the JSON Schema of `explain -o json`")
+    schema.set_defaults(run=_schema)
+
+
+def _add_serve(add: _Add) -> None:
+    serve = add("serve", help="run the Slack bot")
+    serve.add_argument(
+        "--config", type=Path, default=None, metavar="FILE", help="the configuration file (else WHYPENDING_CONFIG)"
+    )
+    serve.set_defaults(run=_serve)
+
+
+def _add_demo(add: _Add) -> None:
+    demo = add("demo", help="try the bot in a page that looks like Slack: no workspace, no cluster, no tokens")
+    demo.add_argument(
+        "--port", type=_port, default=8099, metavar="PORT", help="the page's port on this machine (default: 8099)"
+    )
+    demo.set_defaults(run=_demo)
+
+
+# --- the commands ---
 
 
 def _explain(arguments: argparse.Namespace) -> int:
-    from bot.core import bundle, engine
-    from bot.core.disclosure import Audience, disclose
-
-    ref = _reference(arguments.reference)
-    snapshot = bundle.load((n, sys.stdin.buffer.read() if n == "-" else Path(n).read_bytes()) for n in arguments.file)
-    answer = disclose(engine.diagnose(snapshot, ref), Audience("all", ref.namespace))
+    words, files = _files_apart(arguments.reference, arguments.file)
+    ref = _reference(words, arguments.namespace)
+    answer = _from_files(ref, files) if files else _from_cluster(ref, arguments)
     if arguments.output == "json":
         from bot.render import json_v1
 
         print(json_v1.dump(answer))
     else:
-        print(answer.headline.sentence)
+        from bot.render import terminal
+
+        width, colour = _look(sys.stdout)
+        sys.stdout.write(terminal.render(answer, width, colour=colour))
     return _status(answer)
 
 
-def _reference(text: str) -> JobRef:
-    from bot.core import kinds
+def _files_apart(words: Sequence[str], files: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Tell file names from the words of the reference: `-f *.yaml` gives one to the option and the others as words."""
+    if not files:
+        return list(words), []
+    more = [word for word in words if word.endswith(_FILE_ENDINGS) and Path(word).is_file()]
+    return [word for word in words if word not in more], [*files, *more]
 
-    parts = text.split("/")
-    kind = parts[1] if len(parts) == 3 else ""
-    kind = next((known.kind for known in kinds.BY_NAME.values() if kind in {known.kind.lower(), known.plural}), kind)
-    return JobRef(parts[0], parts[-1], kind, text=text)
+
+def _reference(words: Sequence[str], namespace: str) -> "JobRef":
+    from bot.core import reference
+
+    try:
+        return reference.parse(" ".join(words), default_namespace=namespace)
+    except reference.BadReferenceError as error:
+        raise WrongUseError(str(error)) from error
 
 
-def _status(answer: Diagnosis) -> int:
+def _from_files(ref: "JobRef", files: Sequence[str]) -> "Diagnosis":
+    from bot.core import bundle, engine
+    from bot.core.disclosure import Audience, disclose
+
+    try:
+        snapshot = bundle.load(_contents(files))
+    except bundle.UnreadableFileError as error:
+        msg = f"{error}; a right file is what `kubectl get workloads -A -o yaml` prints"
+        raise WrongUseError(msg) from error
+    return disclose(engine.diagnose(snapshot, ref), Audience("all", ref.namespace))
+
+
+def _contents(files: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+    for name in files:
+        try:
+            yield name, sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+        except OSError as error:
+            msg = f"cannot read {name}: {error.strerror or error}"
+            raise WrongUseError(msg) from error
+
+
+def _from_cluster(ref: "JobRef", arguments: argparse.Namespace) -> "Diagnosis":
+    from bot import service
+    from bot.core.disclosure import Audience, disclose
+
+    try:
+        answer = service.explain_once(ref, context=arguments.context, deadline=arguments.deadline)
+    except service.UnreachableError as error:
+        raise NoAnswerError(str(error)) from error
+    return disclose(answer, Audience("all", ref.namespace))
+
+
+def _status(answer: "Diagnosis") -> int:
     if answer.headline.rule in {"job-not-found", "namespace-not-found"}:
         return NO_SUCH_JOB
     if answer.outlook == "unknown":
         return NO_ANSWER
     return NOTHING_HOLDS_IT if answer.outlook in {"running", "finished"} else PENDING
+
+
+def _look(stream: TextIO) -> tuple[int | None, bool]:
+    """Give the terminal's width, None when there is no terminal, and whether it may be coloured (no-color.org)."""
+    if not stream.isatty():
+        return None, False
+    plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
+    return shutil.get_terminal_size().columns, not plain
+
+
+def _snapshot(arguments: argparse.Namespace) -> int:
+    from bot import service
+
+    ref = _reference(arguments.reference, arguments.namespace)
+    try:
+        content = service.snapshot_once(
+            ref, context=arguments.context, deadline=arguments.deadline, replace_names=arguments.replace_names
+        )
+    except service.UnreachableError as error:
+        raise NoAnswerError(str(error)) from error
+    if arguments.output == "-":
+        sys.stdout.buffer.write(content)
+        return NOTHING_HOLDS_IT
+    try:
+        Path(arguments.output).write_bytes(content)
+    except OSError as error:
+        msg = f"cannot write {arguments.output}: {error.strerror or error}"
+        raise WrongUseError(msg) from error
+    return NOTHING_HOLDS_IT
+
+
+def _rules(arguments: argparse.Namespace) -> int:
+    from bot.render import rules_text
+
+    if not arguments.slug:
+        print(rules_text.table())
+        return NOTHING_HOLDS_IT
+    try:
+        print(rules_text.page(arguments.slug, min(100, max(40, _look(sys.stdout)[0] or 80))))
+    except rules_text.UnknownRuleError as error:
+        raise WrongUseError(str(error)) from error
+    return NOTHING_HOLDS_IT
+
+
+def _schema(_: argparse.Namespace) -> int:
+    from bot.render import json_v1
+
+    print(json.dumps(json_v1.schema(), indent=2))
+    return NOTHING_HOLDS_IT
+
+
+def _doctor(arguments: argparse.Namespace) -> int:
+    from bot import service
+
+    healthy, lines = service.doctor_once(context=arguments.context, config=arguments.config)
+    print("\n".join(lines))
+    return NOTHING_HOLDS_IT if healthy else NO_ANSWER
+
+
+def _serve(arguments: argparse.Namespace) -> int:
+    from bot import app, settings
+
+    try:
+        return app.serve(settings.load(arguments.config))
+    except settings.ConfigurationError as error:
+        raise WrongUseError(str(error)) from error
+
+
+def _demo(arguments: argparse.Namespace) -> int:
+    from bot import demo
+
+    return demo.run(arguments.port)
