@@ -1,1 +1,189 @@
-"""app."""
+"""Puts the parts together: settings, clusters, Slack, web endpoints; owns the task group, the signals and the ending."""
+
+import asyncio
+import contextlib
+import logging
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field
+
+import aiohttp
+from slack_bolt.async_app import AsyncApp
+from slack_bolt.authorization import AuthorizeResult
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot import telemetry, web
+from bot.core import engine
+from bot.core.diagnosis import Diagnosis
+from bot.core.disclosure import Audience, disclose
+from bot.core.reference import JobRef
+from bot.kube.client import Client
+from bot.kube.client import Cluster as KubeCluster
+from bot.kube.reader import Reader
+from bot.settings import ConfigurationError, Settings
+from bot.slack import listeners, transport
+from bot.slack.desk import Desk, Explains, Home
+from bot.slack.post import Poster, Undeliverable, web_client
+from bot.slack.work import Work
+
+_log = telemetry.log("app")
+
+IN_CLUSTER = "KUBERNETES_SERVICE_HOST"
+
+FINAL_WORDS = frozenset({"invalid_auth", "not_authed", "account_inactive", "token_revoked", "token_expired", "org_login_required"})
+"""What Slack says when trying again is of no use."""
+
+
+@dataclass
+class Bot:
+    """A running bot: what it is made of, and what keeps it from answering."""
+
+    settings: Settings
+    desk: Desk
+    app: AsyncApp
+    work: Work
+    slack_port: int = 0
+    web_port: int = 0
+    greeted: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set once Slack has said who the bot is; before, nobody counts as a member."""
+    failed: asyncio.Future[str] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+    """Set with a sentence when the bot cannot go on."""
+
+    def missing(self) -> list[str]:
+        """Say what keeps the bot from answering."""
+        if self.work.closed:
+            return ["ending: questions under way are finished"]
+        return [] if self.greeted.is_set() else ["slack: it has not answered yet"]
+
+
+def serve(settings: Settings) -> int:
+    """Run the bot until it is told to end (SIGTERM, SIGINT); give the exit status.
+
+    2: the configuration cannot be used, the reason is on standard error. 1: Slack refuses the token.
+    """
+    telemetry.set_up(settings.log_level, settings.log_format)
+    try:
+        return asyncio.run(_until_signalled(settings))
+    except ConfigurationError as error:
+        print(error, file=sys.stderr)  # noqa: T201 - a sentence for whoever starts it, not for the log
+        return 2
+
+
+async def _until_signalled(settings: Settings) -> int:
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for sign in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(sign, stop.set)
+    async with clusters(settings) as service, running(settings, service) as bot:
+        stopped = asyncio.ensure_future(stop.wait())
+        await asyncio.wait({stopped, bot.failed}, return_when=asyncio.FIRST_COMPLETED)
+        stopped.cancel()
+        if bot.failed.done():
+            print(bot.failed.result(), file=sys.stderr)  # noqa: T201
+            return 1
+        _log.info("ending", questions=len(bot.work))
+    return 0
+
+
+class Explainer:
+    """Reads, works out and discloses, for every configured cluster."""
+
+    def __init__(self, readers: Mapping[str, Reader], read_seconds: float) -> None:
+        """Take a reader for each cluster's name."""
+        self._readers, self._seconds = readers, read_seconds
+
+    async def explain(self, ref: JobRef, audience: Audience) -> Diagnosis:
+        """Give the answer as this audience may see it."""
+        snapshot = await self._readers[ref.cluster].read(ref, self._seconds)
+        return disclose(engine.diagnose(snapshot, ref), audience, snapshot)
+
+
+@contextlib.asynccontextmanager
+async def clusters(settings: Settings) -> AsyncIterator[Explains]:
+    """Be able to answer about every configured cluster for as long as the context lasts."""
+    async with contextlib.AsyncExitStack() as stack:
+        readers = {}
+        for cluster in settings.clusters:
+            outside = cluster.kubeconfig is not None or bool(cluster.context)
+            reached = KubeCluster(
+                name=cluster.name, context=cluster.context, kubeconfig=str(cluster.kubeconfig or ""),
+                in_cluster=not outside and IN_CLUSTER in os.environ, kueue_namespace=cluster.kueue_namespace,
+            )  # fmt: skip
+            client = await stack.enter_async_context(Client(reached, shared_seconds=settings.share_seconds))
+            readers[cluster.name] = Reader.of(client)
+        yield Explainer(readers, settings.read_seconds)
+
+
+@contextlib.asynccontextmanager
+async def running(settings: Settings, service: Explains) -> AsyncIterator[Bot]:
+    """Run the bot for as long as the context lasts; at its end questions under way are finished first.
+
+    Raises:
+        ConfigurationError: a token or secret that the mode needs is missing.
+    """
+    token = settings.secret("slack_bot_token")
+    app_token = settings.secret("slack_app_token") if settings.slack_mode == "socket" else ""
+    signing_secret = settings.secret("slack_signing_secret") if settings.slack_mode == "http" else "unused"
+    logger = logging.getLogger("whypending.bolt")
+    if logger.level == logging.NOTSET:
+        logger.setLevel(logging.INFO)  # it writes out every body when its own level is not above DEBUG
+    timeout = aiohttp.ClientTimeout(total=settings.slack_timeout_seconds)
+    async with contextlib.AsyncExitStack() as stack:
+        session = await stack.enter_async_context(aiohttp.ClientSession(timeout=timeout))
+        client = web_client(token, settings.slack_api_url, session, logger)
+        group = await stack.enter_async_context(asyncio.TaskGroup())
+        work = Work(group, at_once=settings.questions_at_once, waiting=settings.questions_waiting)
+        desk = Desk(settings, service, Poster(client, session), work)
+        app = bolt(client, desk.home, token, signing_secret, logger)
+        listeners.register(app, desk)
+        bot = Bot(settings, desk, app, work)
+        bot.web_port = await stack.enter_async_context(
+            web.listen(web.application(bot.missing), settings.web_host, settings.web_port)
+        )
+        stack.push_async_callback(work.drain, settings.drain_seconds)
+        greeting = group.create_task(_greet(bot), name="auth.test")
+        stack.callback(greeting.cancel)
+        if settings.slack_mode == "socket":
+            await stack.enter_async_context(transport.socket(app, app_token, client, logger))
+        else:
+            bot.slack_port = await stack.enter_async_context(transport.http(app, settings.slack_host, settings.slack_port))
+        _log.info("serving", mode=settings.slack_mode, web_port=bot.web_port, clusters=[c.name for c in settings.clusters])
+        yield bot
+
+
+def bolt(client: AsyncWebClient, home: Home, token: str, signing_secret: str, logger: logging.Logger) -> AsyncApp:
+    """Make the Bolt app. Nothing in it asks Slack before a listener has acknowledged: it knows its only installation."""
+
+    async def authorize() -> AuthorizeResult:
+        return AuthorizeResult(
+            enterprise_id=home.enterprise or None, team_id=home.team or None, bot_token=token,
+            bot_id=home.bot_id or None, bot_user_id=home.user or None,
+        )  # fmt: skip
+
+    bare = AsyncWebClient(base_url=client.base_url, session=client.session, logger=logger)
+    return AsyncApp(name="whypending", logger=logger, client=bare, signing_secret=signing_secret, authorize=authorize)
+
+
+async def _greet(bot: Bot) -> None:
+    """Ask Slack who the bot is, until it says so."""
+    home, wait = bot.desk.home, 0.5
+    while True:
+        try:
+            told = await bot.desk.poster.call("auth.test")
+        except Undeliverable as refused:
+            if refused.error in FINAL_WORDS:
+                if not bot.failed.done():
+                    bot.failed.set_result(f"Slack refuses the bot token ({refused.error}): install the app again and copy its token.")
+                return
+            _log.warning("slack does not answer", error=refused.error)
+            await asyncio.sleep(wait)
+            wait = min(30.0, wait * 2)
+            continue
+        home.team, home.enterprise = str(told.get("team_id") or ""), str(told.get("enterprise_id") or "")
+        home.user, home.bot_id = str(told.get("user_id") or ""), str(told.get("bot_id") or "")
+        home.name = str(told.get("user") or home.name)
+        bot.greeted.set()
+        _log.info("greeted", team=home.team, user=home.user)
+        return

@@ -1,1 +1,415 @@
-"""settings."""
+"""Everything that can be configured: from the environment (WHYPENDING_…) and from one YAML file; the environment wins.
+
+A mistake stops the start with a sentence that names the place and shows what a right value looks like.
+"""
+
+import difflib
+import os
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args
+from urllib.parse import urlsplit
+
+import yaml
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
+from pydantic.fields import FieldInfo
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic_settings.exceptions import SettingsError as SourceError
+
+PREFIX = "WHYPENDING_"
+CONFIG_VARIABLE = f"{PREFIX}CONFIG"
+
+Level = Literal["namespace", "queue", "cohort", "all"]
+NAME = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?")
+
+
+class ConfigurationError(Exception):
+    """The configuration cannot be used; the message is one sentence a line, made to be shown."""
+
+
+def _address(value: str) -> str:
+    parts = urlsplit(value)
+    if parts.scheme not in {"http", "https"} or not parts.netloc:
+        msg = "must be an http or https address"
+        raise ValueError(msg)
+    return value.rstrip("/")
+
+
+def _cluster_name(value: str) -> str:
+    if value and not NAME.fullmatch(value):
+        msg = "must consist of letters, digits, '-', '_' and '.', without ':' or '/'"
+        raise ValueError(msg)
+    return value
+
+
+Address = Annotated[str, AfterValidator(_address)]
+ClusterName = Annotated[str, AfterValidator(_cluster_name)]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Headlamp(_Part):
+    """Where Headlamp shows this cluster."""
+
+    base_url: Address = Field(
+        description="Where Headlamp is reached, with its sub-path if it has one.", examples=["https://headlamp.example.com"]
+    )
+    cluster_name: str = Field(default="main", description="The name Headlamp has for this cluster.", examples=["main"])
+    features: tuple[Literal["cohorts", "topologies", "provisioningrequestconfigs", "admissionchecks"], ...] = Field(
+        default=(), description="Pages that only later versions of its Kueue plugin have.", examples=[["cohorts"]]
+    )
+
+
+class KueueViz(_Part):
+    """Where KueueViz shows this cluster."""
+
+    base_url: Address = Field(description="Where KueueViz is reached.", examples=["https://kueueviz.example.com"])
+
+
+class Links(_Part):
+    """Where an answer's names link to."""
+
+    headlamp: Headlamp | None = Field(default=None, description="Headlamp with its Kueue plugin.")
+    kueueviz: KueueViz | None = Field(default=None, description="KueueViz.")
+    templates: dict[str, Address] = Field(
+        default_factory=dict,
+        description="Further links by the name they are shown under; {cluster}, {kind}, {namespace} and {name} are filled in.",
+        examples=[{"Grafana": "https://grafana.example.com/d/kueue?var-namespace={namespace}&var-name={name}"}],
+    )
+
+    @field_validator("templates")
+    @classmethod
+    def _placeholders(cls, templates: dict[str, str]) -> dict[str, str]:
+        for name, template in templates.items():
+            for placeholder in re.findall(r"\{([^}]*)\}", template):
+                if placeholder not in {"cluster", "kind", "namespace", "name"}:
+                    msg = f"{name} has the unknown placeholder {{{placeholder}}}"
+                    raise ValueError(msg)
+        return templates
+
+
+class Cluster(_Part):
+    """One cluster that can be asked about."""
+
+    name: ClusterName = Field(
+        default="", description="What people write before the colon; needed when there are several clusters.", examples=["prod-eu"]
+    )
+    kubeconfig: Path | None = Field(
+        default=None, description="A kubeconfig file; without it the pod's own identity, or else the default kubeconfig.",
+        examples=["/etc/whypending/kubeconfig"],
+    )  # fmt: skip
+    context: str = Field(default="", description="The context of the kubeconfig; its current one when empty.", examples=["prod-eu"])
+    kueue_namespace: str = Field(default="kueue-system", description="The namespace that Kueue runs in.", examples=["kueue-system"])
+    links: Links = Field(default_factory=Links, description="Where an answer's names link to.")
+
+
+class Access(_Part):
+    """What may be asked and what an answer shows."""
+
+    level: Level = Field(
+        default="namespace",
+        description=(
+            "Whose names an answer shows: `namespace` the asked namespace's alone, `queue` also those that share its ClusterQueue, "
+            "`cohort` also those that share its cohort, `all` everything. What is kept back is counted."
+        ),
+        examples=["namespace"],
+    )
+    namespaces: tuple[str, ...] = Field(
+        default=("*",), description="Which namespaces may be asked about; `*` stands for any characters.", examples=[["team-a", "team-b-*"]]
+    )
+
+
+class Channel(Access):
+    """What holds in one channel."""
+
+    default_namespace: str = Field(default="", description="The namespace of a job that is named without one.", examples=["team-a"])
+    cluster: ClusterName = Field(default="", description="The cluster that is asked when none is named.", examples=["prod-eu"])
+
+
+class Settings(BaseSettings):
+    """The settings of `whypending serve`."""
+
+    model_config = SettingsConfigDict(env_prefix=PREFIX, env_nested_delimiter="__", extra="forbid", frozen=True)
+
+    slack_mode: Literal["socket", "http"] = Field(
+        default="socket", description="How Slack reaches the bot: `socket` needs no ingress, `http` is a signed endpoint.", examples=["socket"]
+    )
+    slack_bot_token: SecretStr | None = Field(default=None, description="The bot token.", examples=["xoxb-…"])
+    slack_bot_token_file: Path | None = Field(
+        default=None, description="A file that holds the bot token.", examples=["/var/run/secrets/slack/bot-token"]
+    )
+    slack_app_token: SecretStr | None = Field(default=None, description="The app-level token, for Socket Mode.", examples=["xapp-…"])
+    slack_app_token_file: Path | None = Field(
+        default=None, description="A file that holds the app-level token.", examples=["/var/run/secrets/slack/app-token"]
+    )
+    slack_signing_secret: SecretStr | None = Field(default=None, description="The signing secret, for HTTP.", examples=["8f74…"])
+    slack_signing_secret_file: Path | None = Field(
+        default=None, description="A file that holds the signing secret.", examples=["/var/run/secrets/slack/signing-secret"]
+    )
+    slack_api_url: Address = Field(
+        default="https://slack.com/api", description="Slack's Web API.", examples=["https://slack.com/api"]
+    )
+    slack_command: Annotated[str, Field(pattern=r"^/[a-z0-9_-]{1,31}$")] = Field(
+        default="/whypending", description="The slash command, as in the Slack app's manifest.", examples=["/whypending"]
+    )
+    slack_host: str = Field(default="0.0.0.0", description="The address to listen on for Slack in `http` mode.", examples=["0.0.0.0"])  # noqa: S104 - a pod
+    slack_port: int = Field(default=3000, ge=0, le=65535, description="The port for Slack in `http` mode.", examples=[3000])
+    slack_timeout_seconds: float = Field(default=10, gt=0, description="How long one call to Slack may take.", examples=[10])
+
+    web_host: str = Field(
+        default="0.0.0.0", description="The address of /healthz, /readyz and /metrics.", examples=["0.0.0.0"]  # noqa: S104 - a pod
+    )  # fmt: skip
+    web_port: int = Field(default=8080, ge=0, le=65535, description="The port of /healthz, /readyz and /metrics.", examples=[8080])
+
+    clusters: tuple[Cluster, ...] = Field(
+        default=(Cluster(),), min_length=1, description="The clusters that can be asked about.",
+        examples=[[{"name": "prod-eu", "context": "prod-eu"}]],
+    )  # fmt: skip
+    access: Access = Field(default_factory=Access, description="What holds where nothing else is said: direct messages, unlisted channels.")
+    channels: dict[str, Channel] = Field(
+        default_factory=dict, description="What holds in a channel, by the channel's id.",
+        examples=[{"C0123456789": {"default_namespace": "team-a", "level": "queue"}}],
+    )  # fmt: skip
+
+    read_seconds: float = Field(default=8, gt=0, description="How long the reads of one question may take together.", examples=[8])
+    share_seconds: float = Field(
+        default=5, ge=0, description="How long questions about the same objects share what was read.", examples=[5]
+    )
+    row_budget: int = Field(default=5000, ge=1, description="How many Workloads one question reads at most.", examples=[5000])
+    answer_seconds: float = Field(
+        default=60, gt=0, description="How long delivering one answer may take, with Slack's rate limits waited for.", examples=[60]
+    )
+    questions_at_once: int = Field(default=16, ge=1, description="How many questions are worked on at once.", examples=[16])
+    questions_waiting: int = Field(
+        default=200, ge=0, description="How many more may wait; whoever comes then is told to ask again.", examples=[200]
+    )
+    drain_seconds: float = Field(
+        default=20, ge=0, description="How long questions may go on after a termination signal; shorter than the pod's grace.", examples=[20]
+    )
+
+    log_level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="What is logged.", examples=["info"])
+    log_format: Literal["auto", "json", "console"] = Field(
+        default="auto", description="`json` one object a line, `console` for people, `auto` by whether a terminal is there.", examples=["json"]
+    )
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Let the environment win over the file, which comes as arguments."""
+        return env_settings, init_settings
+
+    @model_validator(mode="after")
+    def _clusters_are_told_apart(self) -> "Settings":
+        names = [cluster.name for cluster in self.clusters]
+        if len(names) > 1 and "" in names:
+            msg = "clusters: each of several clusters needs a name, like prod-eu"
+            raise ValueError(msg)
+        if double := {name for name in names if names.count(name) > 1}:
+            msg = f"clusters: the name {sorted(double)[0]} is given twice"
+            raise ValueError(msg)
+        for channel_id, channel in self.channels.items():
+            if channel.cluster and channel.cluster not in names:
+                msg = f"channels.{channel_id}.cluster: there is no cluster {channel.cluster}; there is {', '.join(names)}"
+                raise ValueError(msg)
+        return self
+
+    def channel(self, channel_id: str) -> Channel:
+        """Give what holds in a channel: its own entry, else what holds everywhere."""
+        return self.channels.get(channel_id) or Channel(level=self.access.level, namespaces=self.access.namespaces)
+
+    def secret(self, name: Literal["slack_bot_token", "slack_app_token", "slack_signing_secret"]) -> str:
+        """Give a secret, from its file where one is named.
+
+        Raises:
+            ConfigurationError: it is needed and neither given nor readable.
+        """
+        given: SecretStr | None = getattr(self, name)
+        path: Path | None = getattr(self, f"{name}_file")
+        variable = f"{PREFIX}{name.upper()}"
+        if path is not None:
+            try:
+                value = path.read_text().strip()
+            except (OSError, UnicodeDecodeError) as error:
+                reason = error.strerror if isinstance(error, OSError) else "not text"
+                msg = f"{variable}_FILE: cannot read {path}: {reason}"
+                raise ConfigurationError(msg) from error
+        else:
+            value = given.get_secret_value().strip() if given else ""
+        example = (Settings.model_fields[name].examples or [""])[0]
+        if not value:
+            msg = f"{variable} is not set: give the value, like {example}, or {variable}_FILE with a file that holds it"
+            raise ConfigurationError(msg)
+        start = str(example).split("-", 1)[0] + "-" if "-" in str(example) else ""
+        if not value.startswith(start):
+            msg = f"{variable} does not start with {start}: a right one looks like {example}"
+            raise ConfigurationError(msg)
+        return value
+
+
+def load(path: Path | None = None, environ: Mapping[str, str] | None = None) -> Settings:
+    """Read the settings from the environment and from a YAML file.
+
+    Args:
+        path: the file; without it the one that WHYPENDING_CONFIG names, if it names one.
+        environ: where to look for the file's name and for misspelt variables; the process's own when left out.
+
+    Raises:
+        ConfigurationError: something cannot be used; one sentence a line.
+    """
+    environ = os.environ if environ is None else environ
+    if path is None and environ.get(CONFIG_VARIABLE):
+        path = Path(environ[CONFIG_VARIABLE])
+    data, lines = _file(path) if path else ({}, {})
+    known = {f"{PREFIX}{name}".upper() for name in Settings.model_fields}
+    if unknown := [v for v in environ if v.startswith(PREFIX) and v != CONFIG_VARIABLE and v.partition("__")[0] not in known]:
+        raise ConfigurationError("\n".join(f"{variable}: no such setting{_meant(variable, known)}" for variable in sorted(unknown)))
+    try:
+        return Settings(**data)
+    except SourceError as error:
+        field = next((name for name in Settings.model_fields if f'"{name}"' in str(error)), "")
+        msg = f"{PREFIX}{field.upper()}: must be JSON{_like(Settings.model_fields.get(field))}"
+        raise ConfigurationError(msg) from error
+    except ValidationError as error:
+        raise ConfigurationError("\n".join(_sentence(e, path, data, lines) for e in error.errors())) from error
+
+
+def _file(path: Path) -> tuple[dict[str, Any], dict[tuple[str | int, ...], int]]:
+    """Read the YAML file; give its content and the line of every place in it."""
+    try:
+        text = path.read_text()
+        data = yaml.safe_load(text)
+        node = yaml.compose(text, Loader=yaml.SafeLoader)
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "not text"
+        msg = f"{path}: cannot be read: {reason}"
+        raise ConfigurationError(msg) from error
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f" line {mark.line + 1}" if mark else ""
+        msg = f"{path}{where}: is not YAML: {getattr(error, 'problem', None) or error}"
+        raise ConfigurationError(msg) from error
+    if data is None:
+        return {}, {}
+    if not isinstance(data, dict):
+        msg = f"{path} line 1: must be a mapping of settings, like slack_mode: socket"
+        raise ConfigurationError(msg)
+    return data, dict(_lines(node, ()))
+
+
+def _lines(node: yaml.Node | None, place: tuple[str | int, ...]) -> Iterable[tuple[tuple[str | int, ...], int]]:
+    if node is None:
+        return
+    yield place, node.start_mark.line + 1
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            yield (*place, str(key.value)), key.start_mark.line + 1
+            for inner, line in _lines(value, (*place, str(key.value))):
+                if inner != (*place, str(key.value)):
+                    yield inner, line
+    elif isinstance(node, yaml.SequenceNode):
+        for index, value in enumerate(node.value):
+            yield from _lines(value, (*place, index))
+
+
+def _sentence(
+    error: Any,  # noqa: ANN401 - pydantic's ErrorDetails
+    path: Path | None,
+    data: Mapping[str, Any],
+    lines: Mapping[tuple[str | int, ...], int],
+) -> str:
+    """Say one mistake: where it is, what is wrong, what a right value looks like."""
+    place: tuple[str | int, ...] = tuple(error["loc"])
+    field, fields = _field(place)
+    in_file = path is not None and bool(place) and place[0] in data and f"{PREFIX}{str(place[0]).upper()}" not in os.environ
+    dotted = ".".join(str(part) for part in place)
+    if in_file:
+        line = next((lines[place[:n]] for n in range(len(place), 0, -1) if place[:n] in lines), 1)
+        where = f"{path} line {line}: {dotted}"
+    else:
+        where = f"{PREFIX}{'__'.join(str(part) for part in place).upper()}" if place else "settings"
+    if error["type"] == "extra_forbidden":
+        return f"{where}: no such setting{_meant(str(place[-1]), fields)}"
+    what = str(error["msg"]).removeprefix("Value error, ")
+    if not place:
+        return what
+    what = what[:1].lower() + what[1:]
+    secret = field is not None and "SecretStr" in str(field.annotation)
+    got = "" if secret or error["type"] == "missing" or isinstance(error["input"], dict | list) else f", not {error['input']!r}"
+    return f"{where}: {what}{got}{_like(field)}"
+
+
+def _field(place: tuple[str | int, ...]) -> tuple[FieldInfo | None, set[str]]:
+    """Give the field at a place, and the names that its model has."""
+    model: type[BaseModel] = Settings
+    field: FieldInfo | None = None
+    for part in place:
+        if isinstance(part, int) or part not in model.model_fields:
+            continue
+        field = model.model_fields[part]
+        if inner := _model(field.annotation):
+            model = inner
+    return field, set(model.model_fields)
+
+
+def _model(annotation: Any) -> type[BaseModel] | None:  # noqa: ANN401 - any annotation
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next((model for each in get_args(annotation) if (model := _model(each))), None)
+
+
+def _like(field: FieldInfo | None) -> str:
+    return f"; a right one looks like {_shown(field.examples[0])}" if field is not None and field.examples else ""
+
+
+def _shown(value: object) -> str:
+    return yaml.safe_dump(value, default_flow_style=True, width=1000, allow_unicode=True).removesuffix("\n...\n").strip()
+
+
+def _meant(name: str, known: Iterable[str]) -> str:
+    close = difflib.get_close_matches(name, sorted(known), n=1)
+    return f"; did you mean {close[0]}?" if close else ""
+
+
+def table() -> str:
+    """Render every setting as a Markdown table: variable, place in the file, default, meaning."""
+    rows = ["| Variable | In the file | Default | Meaning |", "|---|---|---|---|"]
+    rows += [
+        f"| {f'`{variable}`' if variable else ''} | `{place}` | {default} | {meaning} |"
+        for variable, place, default, meaning in _rows(Settings, "")
+    ]
+    return "\n".join(rows)
+
+
+def _rows(model: type[BaseModel], before: str) -> Iterable[tuple[str, str, str, str]]:
+    for name, field in model.model_fields.items():
+        place = f"{before}{name}"
+        inner = _model(field.annotation)
+        variable = f"{PREFIX}{name.upper()}" if not before else ""
+        default = "" if field.is_required() or inner or field.default in {None, "", ()} else f"`{_default(field)}`"
+        yield variable, place, default, (field.description or "").replace("|", "\\|")
+        if inner:
+            several = "[]" if "tuple[" in str(field.annotation) else (".ID" if "dict[" in str(field.annotation) else "")
+            yield from _rows(inner, f"{place}{several}.")
+
+
+def _default(field: FieldInfo) -> str:
+    value = field.get_default(call_default_factory=True, validated_data={})
+    return _shown(list(value) if isinstance(value, tuple) else value)

@@ -1,1 +1,87 @@
-"""telemetry."""
+"""Logs, metrics and the audit line: the one place that sets them up and names them."""
+
+import logging
+import sys
+from typing import Any, Literal
+
+import structlog
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+
+REGISTRY = CollectorRegistry()
+
+QUESTIONS = Counter(
+    "whypending_questions", "Questions, by how they came in and what became of them.", ["entry", "result"], registry=REGISTRY
+)
+ANSWERS = Counter(
+    "whypending_answers", "Answers, by where they went and the form Slack took.", ["place", "form"], registry=REGISTRY
+)
+HEADLINES = Counter("whypending_headlines", "Answers by their headline.", ["rule", "outlook", "complete"], registry=REGISTRY)
+DIAGNOSIS_SECONDS = Histogram(
+    "whypending_diagnosis_seconds", "Reading the cluster and working out the answer.",
+    buckets=(0.1, 0.25, 0.5, 1, 2, 4, 8, 16), registry=REGISTRY,
+)  # fmt: skip
+DELIVERY_SECONDS = Histogram(
+    "whypending_delivery_seconds", "From the question to the answer's place in Slack.",
+    buckets=(0.25, 0.5, 1, 2, 4, 8, 16, 32, 64), registry=REGISTRY,
+)  # fmt: skip
+REPEATED = Counter("whypending_repeated_deliveries", "Deliveries that Slack sent again.", ["entry"], registry=REGISTRY)
+SLACK_ERRORS = Counter("whypending_slack_errors", "Calls that Slack refused or did not answer.", ["method", "error"], registry=REGISTRY)
+WORKING = Gauge("whypending_questions_in_progress", "Questions that are worked on or wait for it.", registry=REGISTRY)
+FAULTS = Counter("whypending_faults", "What broke inside: a rule, a listener.", ["where"], registry=REGISTRY)
+
+
+def metrics() -> tuple[bytes, str]:
+    """Give the metrics in the text format, and its content type."""
+    return generate_latest(REGISTRY), CONTENT_TYPE_LATEST
+
+
+def set_up(level: str = "info", form: Literal["auto", "json", "console"] = "auto") -> None:
+    """Set up logging for the process; what libraries log goes the same way.
+
+    Args:
+        level: the least severe level that is logged.
+        form: "json" one object a line, "console" for people, "auto" by whether standard error is a terminal.
+    """
+    if form == "auto":
+        form = "console" if sys.stderr.isatty() else "json"
+    shared: list[Any] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_log_level,
+        structlog.stdlib.add_logger_name,
+        structlog.processors.TimeStamper(fmt="iso", utc=True, key="time"),
+        structlog.processors.StackInfoRenderer(),
+    ]
+    last: list[Any] = (
+        [structlog.processors.dict_tracebacks, structlog.processors.JSONRenderer()]
+        if form == "json"
+        else [structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())]
+    )
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=shared, processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *last]
+        )
+    )
+    root = logging.getLogger()
+    root.handlers = [handler]
+    root.setLevel(level.upper())
+    # These two look at their own logger's level to decide whether to write out every body.
+    for name in ("whypending.bolt", "slack_sdk", "slack_bolt", "aiohttp.access"):
+        logging.getLogger(name).setLevel(max(logging.INFO, root.level))
+    structlog.configure(
+        processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=structlog.stdlib.BoundLogger,
+        cache_logger_on_first_use=False,
+    )
+
+
+def log(name: str) -> structlog.stdlib.BoundLogger:
+    """Give a logger."""
+    logger: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(f"whypending.{name}")
+    return logger
+
+
+def audit(event: str, **fields: object) -> None:
+    """Write one audit line: who asked what, where, and what kind of answer it was; never names from the answer."""
+    log("audit").info(event, **fields)

@@ -1,1 +1,45 @@
-"""web."""
+"""The endpoints for the platform: /healthz, /readyz, /metrics."""
+
+import contextlib
+from collections.abc import AsyncIterator, Callable
+
+from aiohttp import web
+
+from bot import telemetry
+
+
+def application(missing: Callable[[], list[str]]) -> web.Application:
+    """Give the web application.
+
+    Args:
+        missing: says what keeps the bot from answering, nothing when it can.
+    """
+
+    async def healthz(_: web.Request) -> web.Response:
+        return web.Response(text="ok\n")
+
+    async def readyz(_: web.Request) -> web.Response:
+        lacking = missing()
+        return web.Response(text="\n".join(lacking or ["ok"]) + "\n", status=503 if lacking else 200)
+
+    async def metrics(_: web.Request) -> web.Response:
+        body, content_type = telemetry.metrics()
+        return web.Response(body=body, headers={"Content-Type": content_type})
+
+    app = web.Application()
+    app.router.add_get("/healthz", healthz)
+    app.router.add_get("/readyz", readyz)
+    app.router.add_get("/metrics", metrics)
+    return app
+
+
+@contextlib.asynccontextmanager
+async def listen(app: web.Application, host: str, port: int) -> AsyncIterator[int]:
+    """Serve an application; give the port that it listens on."""
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=2)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, host, port).start()
+        yield int(runner.addresses[0][1])
+    finally:
+        await runner.cleanup()

@@ -1,0 +1,116 @@
+"""How Slack reaches the bot: Socket Mode, or a signed HTTP endpoint. Both tell listeners when the acknowledgement went out."""
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
+
+from aiohttp import web
+from slack_bolt.adapter.aiohttp import to_aiohttp_response
+from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
+from slack_bolt.adapter.socket_mode.async_internals import send_async_response
+from slack_bolt.adapter.socket_mode.internals import build_headers
+from slack_bolt.async_app import AsyncApp
+from slack_bolt.request.async_request import AsyncBoltRequest
+from slack_bolt.response import BoltResponse
+from slack_sdk.socket_mode.aiohttp import SocketModeClient
+from slack_sdk.socket_mode.request import SocketModeRequest
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot import telemetry, web as endpoints
+
+PATH = "/slack/events"
+MOST_BYTES = 1024 * 1024
+FINISH_SECONDS = 1.0
+
+_log = telemetry.log("transport")
+
+
+class _Socket(AsyncSocketModeHandler):
+    """Bolt's handler, but for two things: it says when an acknowledgement was sent, and acknowledges what nobody listens to."""
+
+    def __init__(self, app: AsyncApp, app_token: str, web_client: AsyncWebClient, logger: logging.Logger) -> None:
+        self.open = 0
+        super().__init__(app, app_token, logger=logger, web_client=web_client)
+
+    async def handle(self, client: SocketModeClient, req: SocketModeRequest) -> None:  # type: ignore[override]
+        self.open += 1
+        sent = asyncio.Event()
+        try:
+            request = AsyncBoltRequest(
+                mode="socket_mode", body=req.payload, headers=build_headers(req), context={"sent": sent}
+            )
+            response = _taken(await self.app.async_dispatch(request), req.payload)
+            await send_async_response(client, req, response, time.time())
+        finally:
+            self.open -= 1
+            sent.set()
+
+
+@contextlib.asynccontextmanager
+async def socket(app: AsyncApp, app_token: str, web_client: AsyncWebClient, logger: logging.Logger) -> AsyncIterator[_Socket]:
+    """Receive over Socket Mode for as long as the context lasts; connects in the background, again and again."""
+    handler = _Socket(app, app_token, web_client, logger)
+    connecting = asyncio.create_task(handler.connect_async(), name="socket-mode")
+    try:
+        yield handler
+    finally:
+        # Others of our kind get what comes now; what is under way still gets its acknowledgement.
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(FINISH_SECONDS):
+                while handler.open:
+                    await asyncio.sleep(0.01)
+        handler.client.closed = True
+        connecting.cancel()
+        await asyncio.gather(connecting, return_exceptions=True)
+        await _close(handler.client)
+
+
+async def _close(client: SocketModeClient) -> None:
+    """Close for good: the client's own `close` cancels its tasks and awaits none of them."""
+    tasks = [t for t in (client.message_processor, client.current_session_monitor, client.message_receiver) if t is not None]
+    try:
+        await client.close()
+    except Exception:  # the connection is gone already
+        _log.debug("socket close", exc_info=True)
+    await asyncio.gather(*tasks, return_exceptions=True)
+    await client.aiohttp_client_session.close()
+
+
+@contextlib.asynccontextmanager
+async def http(app: AsyncApp, host: str, port: int) -> AsyncIterator[int]:
+    """Receive over HTTP for as long as the context lasts; gives the port. Bolt checks the signatures."""
+
+    async def receive(request: web.Request) -> web.StreamResponse:
+        sent = asyncio.Event()
+        try:
+            body = await request.text()
+            bolt = AsyncBoltRequest(
+                body=body, query=request.query_string, headers=_headers(request.headers), context={"sent": sent}
+            )
+            response = await to_aiohttp_response(_taken(await app.async_dispatch(bolt), bolt.body))
+            await response.prepare(request)
+            await response.write_eof()
+            return response
+        finally:
+            sent.set()
+
+    application = web.Application(client_max_size=MOST_BYTES)
+    application.router.add_post(PATH, receive)
+    async with endpoints.listen(application, host, port) as listening:
+        yield listening
+
+
+def _headers(headers: Mapping[str, str]) -> dict[str, str | list[str]]:
+    return {name: [value] for name, value in headers.items()}
+
+
+def _taken(response: BoltResponse, payload: Mapping[str, Any]) -> BoltResponse:
+    """Acknowledge what nobody listens to: Slack would deliver it again and in the end stop delivering."""
+    if response.status == 404:
+        event = payload.get("event")
+        _log.debug("nobody listens", kind=str((event or payload).get("type") if isinstance(event or payload, Mapping) else ""))
+        return BoltResponse(status=200, body="")
+    return response

@@ -1,0 +1,138 @@
+"""What the bot says besides answers: help, refusals, remarks. Slack's mrkdwn, everything from outside escaped."""
+
+from collections.abc import Sequence
+
+from bot.core.diagnosis import Diagnosis
+from bot.render import limits
+from bot.render.card import Message
+from bot.render.words import code, escape, verdict
+from bot.settings import Settings
+
+HELP_WORDS = frozenset({"help", "?", "-h", "--help", "hilfe", "usage"})
+
+
+def is_help(text: str) -> bool:
+    """Tell whether a text asks for help."""
+    return text.strip().lower() in HELP_WORDS
+
+
+def help_text(settings: Settings, name: str, channel: str) -> Message:
+    """Say what can be asked, with what holds in this channel."""
+    command = settings.slack_command
+    held = settings.channel(channel)
+    names = [cluster.name for cluster in settings.clusters if cluster.name]
+    ways = [
+        f"{code(f'{command} team-a/train')} a job by namespace and name; any kind that Kueue manages",
+        f"{code(f'{command} team-a/job/train')} or {code(f'{command} -n team-a job/train')} with its kind, as kubectl has it",
+        f"{code(f'{command} kubectl get job train -n team-a')} a pasted line or a Headlamp or KueueViz link",
+    ]
+    if len(names) > 1:
+        ways.append(f"{code(f'{command} {names[0]}:team-a/train')} on one of the clusters {', '.join(code(n) for n in names)}")
+    if held.default_namespace:
+        ways.append(f"{code(f'{command} train')} in namespace {code(held.default_namespace)}, the default of this channel")
+    lines = [
+        "*Why is my job pending?* One cause, the numbers that prove it, and whose move it is.",
+        "\n".join(f"• {way}" for way in ways),
+        "The verdict comes into the channel, the card into its thread. Not admitted: look at Kueue. "
+        "Admitted but its pods are pending: look at the scheduler.",
+    ]
+    where = _WHERE[held.level] + (
+        "" if held.namespaces == ("*",) else f" Namespaces that may be asked about here: {', '.join(code(n) for n in held.namespaces)}."
+    )
+    blocks = [_section(line) for line in lines] + [_context(where), _context(f"To have answers in a channel: {code(f'/invite @{name}')}")]
+    return Message(f"Ask why a job is pending, for example: {command} team-a/train", blocks)
+
+
+_WHERE = {
+    "namespace": "Answers here name what is in the asked namespace; of others they give counts.",
+    "queue": "Answers here also name who shares the ClusterQueue; of others they give counts.",
+    "cohort": "Answers here also name who shares the cohort; of others they give counts.",
+    "all": "Answers here name everything that they are about.",
+}
+
+
+def refusal(problem: str, command: str) -> Message:
+    """Refuse a text that names no job; `problem` ends in a working example."""
+    text = escape(problem)
+    return Message(text, [_section(text), _context(f"{code(f'{command} help')} shows every way to ask.")])
+
+
+def stranger() -> Message:
+    """Refuse somebody from another workspace."""
+    return Message("Only members of this bot's own workspace can ask it. Ask somebody of the team that runs the cluster.")
+
+
+def not_here(namespace: str, allowed: Sequence[str], command: str) -> Message:
+    """Refuse a namespace that this channel may not ask about."""
+    example = next((name for name in allowed if "*" not in name), "")
+    text = f"Namespace {namespace} cannot be asked about in this channel."
+    if example:
+        text += f" What works here, for example: {command} {example}/train"
+    return _plain(text)
+
+
+def too_many(asked: str) -> Message:
+    """Say that there are too many questions."""
+    text = f"Too many questions at once; {asked} was not looked at. Ask again in a minute."
+    return _plain(text)
+
+
+def restarting(asked: str) -> Message:
+    """Say that the bot ends before it could answer."""
+    text = f"The bot is being restarted; {asked} was not answered. Ask again in a minute."
+    return _plain(text)
+
+
+def no_answer(asked: str) -> Message:
+    """Say that there is no answer."""
+    text = f"No answer about {asked}: the cluster could not be read in time. Ask again; if it stays so, tell whoever runs this bot."
+    return _plain(text)
+
+
+def invite(name: str) -> str:
+    """Say why an answer is private, and what changes that."""
+    return f"Only you see this: the bot is not in this channel. To have answers here: {code(f'/invite @{name}')}"
+
+
+def slack_refused(error: str) -> str:
+    """Say why an answer is private when Slack did not take it."""
+    return f"Only you see this: Slack did not take the answer for the channel ({escape(error)})."
+
+
+def asked_by(root: Message, user: str) -> Message:
+    """Add who asked to a root message."""
+    return Message(root.text, [*root.blocks, _context(f"Asked by <@{user}> · the details are in the thread")])
+
+
+def with_remark(form: Message, remark: str) -> Message:
+    """Add a remark to any form of a message, below what it says and above its buttons."""
+    if not form.blocks:
+        return Message(f"{form.text[: limits.TEXT_ADVICE - len(remark) - 2]}\n\n{remark}")
+    at = len(form.blocks) - (form.blocks[-1].get("type") == "actions")
+    return Message(form.text, [*form.blocks[:at], _context(remark), *form.blocks[at:]])
+
+
+def change(before: str, after: str, user: str, diagnosis: Diagnosis) -> str:
+    """Say what a refresh changed, from the texts of the card before and after; `before` comes from Slack, escaped."""
+    stamp = int(diagnosis.observed_at.timestamp())
+    when = f"<!date^{stamp}^{{time_secs}}|{diagnosis.observed_at:%H:%M:%S} UTC>"
+    who = f"Refreshed by <@{user}> {when}"
+    if before == after:
+        return f"{who}: nothing changed."
+    was = before.partition(":")[0].strip()
+    if was == verdict(diagnosis) or not was:
+        return f"{who}: *changed*; the numbers are new, the verdict is still {verdict(diagnosis)}."
+    return f"{who}: *changed* from {was[:80]} to {verdict(diagnosis)}."
+
+
+def _plain(text: str) -> Message:
+    safe = escape(text)
+    return Message(safe, [_section(safe)])
+
+
+def _section(text: str) -> limits.Block:
+    return {"type": "section", "text": {"type": "mrkdwn", "text": text[: limits.SECTION], "verbatim": True}}
+
+
+def _context(text: str) -> limits.Block:
+    return {"type": "context", "elements": [{"type": "mrkdwn", "text": text[: limits.CONTEXT_TEXT]}]}

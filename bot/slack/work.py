@@ -1,0 +1,94 @@
+"""Work that outlives the request which asked for it: bounded, never forgotten, finished before the process ends."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from bot import telemetry
+
+ABANDON_SECONDS = 3.0
+
+_log = telemetry.log("work")
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One piece of work.
+
+    `do` does it and must know its own deadline. `abandon` says a last word when the process must end before it is done.
+    """
+
+    name: str
+    do: Callable[[], Awaitable[None]]
+    abandon: Callable[[], Awaitable[None]] | None = None
+
+
+class Work:
+    """Runs jobs in a task group that somebody else owns.
+
+    Args:
+        group: owns the tasks.
+        at_once: how many jobs run at once.
+        waiting: how many more may wait for their turn.
+    """
+
+    def __init__(self, group: asyncio.TaskGroup, *, at_once: int, waiting: int) -> None:
+        """Start with nothing to do."""
+        self._group, self._most = group, at_once + waiting
+        self._turn = asyncio.Semaphore(at_once)
+        self._tasks: dict[asyncio.Task[None], Job] = {}
+        self._closed = False
+
+    @property
+    def closed(self) -> bool:
+        """Whether no more is taken because the process is about to end."""
+        return self._closed
+
+    def __len__(self) -> int:
+        """How many jobs run or wait."""
+        return len(self._tasks)
+
+    def take(self, job: Job) -> bool:
+        """Take a job; False when there are too many already, or the process is about to end."""
+        if self._closed or len(self._tasks) >= self._most:
+            return False
+        task = self._group.create_task(self._run(job), name=job.name)
+        self._tasks[task] = job
+        task.add_done_callback(self._done)
+        telemetry.WORKING.set(len(self._tasks))
+        return True
+
+    async def drain(self, seconds: float) -> None:
+        """Take nothing more, give what is under way some time, then let the rest say its last word."""
+        self._closed = True
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=seconds)
+        left = dict(self._tasks)
+        for task in left:
+            task.cancel()
+        if left:
+            _log.warning("abandoned", jobs=[job.name for job in left.values()])
+            await asyncio.gather(*(_abandon(job) for job in left.values()))
+            await asyncio.wait(left, timeout=ABANDON_SECONDS)
+
+    async def _run(self, job: Job) -> None:
+        try:
+            async with self._turn:
+                await job.do()
+        except Exception:  # one question's bug must not end the others, which share the group
+            telemetry.FAULTS.labels(where="work").inc()
+            _log.exception("failed", job=job.name)
+
+    def _done(self, task: asyncio.Task[None]) -> None:
+        self._tasks.pop(task, None)
+        telemetry.WORKING.set(len(self._tasks))
+
+
+async def _abandon(job: Job) -> None:
+    if job.abandon is None:
+        return
+    try:
+        async with asyncio.timeout(ABANDON_SECONDS):
+            await job.abandon()
+    except Exception:  # the process is ending; the last word is an extra
+        _log.exception("no last word", job=job.name)
