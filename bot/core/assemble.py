@@ -25,15 +25,13 @@ def chain(facts: Facts) -> tuple[Link, ...]:
 
 
 def quota(facts: Facts) -> tuple[QuotaRow, ...]:
-    """One row per flavor and resource that the Workload needs."""
-    del facts
-    return ()
+    """One row per flavor and resource that the Workload needs, while it waits for quota."""
+    return facts.quota.rows if facts.identity.phase == "waiting" else ()
 
 
 def holders(facts: Facts) -> tuple[Holder, ...]:
     """Who holds the quota that is missing, largest first."""
-    del facts
-    return ()
+    return facts.quota.holders if facts.identity.phase == "waiting" else ()
 
 
 def ahead(facts: Facts) -> Ahead | None:

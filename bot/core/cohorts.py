@@ -90,6 +90,11 @@ class Tree:
                 self._children.setdefault(node.parent, []).append(node)
         self._kept: dict[tuple[str, NodeId, Key], int] = {}
 
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        """All nodes, by kind and name."""
+        return tuple(sorted(self._nodes.values(), key=lambda node: node.id))
+
     def node(self, which: NodeId) -> Node:
         """Give a node. Raises KeyError when the tree has none of that kind and name."""
         return self._nodes[which]

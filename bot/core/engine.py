@@ -5,6 +5,7 @@ fire are also true. A rule that touches an unknown fact is not checked; if it st
 is not complete. A rule that breaks is not checked either and costs nobody the other answers.
 """
 
+import math
 import re
 from collections.abc import Callable, Sequence
 from typing import TypeVar
@@ -38,14 +39,19 @@ class _Run:
     def __init__(self, facts: Facts, rules: Sequence[Rule]) -> None:
         self.facts = facts
         self.rules = rules
+        facts.answer_for = lambda ref: diagnose(facts.snapshot, ref, facts.thresholds, rules)
         self.not_checked: list[NotChecked] = []
         self.faults: list[str] = []
 
     def diagnosis(self) -> Diagnosis:
         fired: list[tuple[int, Rule, Finding]] = []
-        missing: list[tuple[int, str]] = []
+        missing: list[
+            float
+        ] = []  # positions; a rule that fired without having read everything counts as just before itself
         odd = self._odd_kinds()
         for position, rule in enumerate(self.rules):
+            if rule.last and any(not earlier.context and not earlier.only_also for _, earlier, _ in fired):
+                continue
             found, reason = self._check(rule)
             if found is None and reason is None:
                 reason = next((odd[kind] for kind in rule.needs if kind in odd), None)
@@ -53,11 +59,13 @@ class _Run:
                     reason = None
             if reason is not None:
                 self.not_checked.append(NotChecked(rule.slug, reason))
-                missing.append((position, reason))
+                missing.append(position)
             elif found is not None:
                 fired.append((position, rule, _finding(rule, found)))
+                self.not_checked += [NotChecked(rule.slug, reason) for reason in found.unread]
+                missing += [position - 0.5] * len(found.unread)
         headline_at, headline = self._headline(fired)
-        complete = not any(position < headline_at and not self.rules[position].context for position, _ in missing)
+        complete = not any(at < headline_at and not self.rules[math.ceil(at)].context for at in missing)
         facts = self.facts
         return Diagnosis(
             asked=facts.ref.text or facts.ref.asked,

@@ -43,6 +43,8 @@ class Rule:
     fallback: bool
     """The rule of last resort: asked only when nothing else fired."""
     check: Callable[["Facts"], Found | None]
+    last: bool = False
+    """Holds only while nothing before it holds: not asked once a rule before it could be the headline."""
 
     @property
     def doc(self) -> str:
@@ -70,11 +72,12 @@ def rule(
     context: bool = False,
     only_also: bool = False,
     fallback: bool = False,
+    last: bool = False,
 ) -> Callable[[Callable[["Facts"], Found | None]], Rule]:
     """Make a Rule of a function; its slug comes from the name of the module in which it stands."""
 
     def decorate(check: Callable[["Facts"], Found | None]) -> Rule:
         slug = check.__module__.rpartition(".")[2].replace("_", "-")
-        return Rule(slug, stage, move, outlook, frozenset(phases), needs, context, only_also, fallback, check)
+        return Rule(slug, stage, move, outlook, frozenset(phases), needs, context, only_also, fallback, check, last)
 
     return decorate

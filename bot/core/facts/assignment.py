@@ -113,6 +113,8 @@ class GroupResult:
     group: Group
     flavors: tuple[FlavorResult, ...]
     verdict: Verdict
+    out: tuple[FlavorResult, ...] = ()
+    """Every flavor as the first pod set sees it that none of them can take; empty when there is no such pod set."""
 
     @property
     def nearest(self) -> FlavorResult | None:
@@ -210,6 +212,7 @@ class _Placing:
         self.taken: dict[Key, int] = {}
         self.takers: dict[Key, list[str]] = {}
         self.competing: list[Competition] = []
+        self.out: dict[int, tuple[FlavorResult, ...]] = {}
 
     def result(self) -> Placement:
         for unit in self.units:
@@ -259,6 +262,8 @@ class _Placing:
             fitting.sort(key=lambda option: any(f.used + f.requested > f.nominal for f in option.figures))
         best = fitting[0] if fitting else min(options, key=lambda option: option.rank, default=None)
         unit.verdict[at] = best.verdict if best is not None else "excluded"
+        if unit.verdict[at] == "excluded":
+            self.out.setdefault(at, tuple(options))
         if best is None:
             return
         if best.verdict != "fits":
@@ -284,7 +289,7 @@ class _Placing:
         if not asking:
             return None
         flavors = tuple(self._flavor(at, flavor, asking) for flavor in group.flavors)
-        return GroupResult(group, flavors, worst(unit.verdict[at] for unit, _ in asking))
+        return GroupResult(group, flavors, worst(unit.verdict[at] for unit, _ in asking), self.out.get(at, ()))
 
     def _flavor(self, at: int, flavor: str, asking: list[tuple[_Unit, dict[str, int]]]) -> FlavorResult:
         """Sum up what would have to come from a flavor: the pod sets that took it and those that found none.

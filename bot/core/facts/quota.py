@@ -250,6 +250,29 @@ class Quota:
         return self.placement.groups
 
     @fact
+    def uncovered(self) -> Mapping[str, int]:
+        """What is asked of resources that no group covers, in Kueue's unit, by name. Needs no tree and no usage.
+
+        Raises Unknown when there is no ClusterQueue or the request is not known.
+        """
+        queue = self.queue
+        groups = queue.spec.resource_groups if queue is not None else ()
+        covered = {resource for group in groups for resource in group.covered_resources}
+        total: dict[str, int] = {}
+        for pod_set in self.requests:
+            for resource, value in pod_set.requests.items():
+                if resource not in covered:
+                    total[resource] = total.get(resource, 0) + value
+        return dict(sorted(total.items()))
+
+    @fact
+    def excluded(self) -> tuple[FlavorResult, ...]:
+        """Why each flavor of a group is out, for the first pod set that none of them can take; empty without one."""
+        if self._facts.identity.workload is None or self.queue is None:
+            return ()
+        return next((group.out for group in self.groups if group.out), ())
+
+    @fact
     def assignment_now(self) -> Mapping[tuple[str, str], str] | None:
         """The flavor of each (pod set, resource) if it fits now, else None."""
         return self.deciding.chosen if self.verdict == "fits" else None

@@ -1,19 +1,62 @@
 """Rule flavor-taint-not-tolerated."""
 
-from bot.core.diagnosis import Found
+from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
+from bot.core.facts import shortage as words
+from bot.core.facts.suggestions import steps
+from bot.core.names import named, quoted, subject
 from bot.core.rule import rule
+from bot.core.scheduling import taint_text
 
 
-@rule("quota", move="asker", outlook="never-as-written", phases=("waiting",), needs=())
+@rule(
+    "quota",
+    move="asker",
+    outlook="never-as-written",
+    phases=("waiting",),
+    needs=("Workload", "LocalQueue", "ClusterQueue", "Cohort", "ResourceFlavor", "LimitRange", "RuntimeClass"),
+)
 def flavor_taint_not_tolerated(facts: Facts) -> Found | None:
-    """Flavor taint not tolerated.
+    """The pods do not tolerate the taint of the flavor.
 
     When:
-        every flavor is excluded, and a taint (of the flavor, tolerated neither by the pods nor by the flavor's
-        own tolerations) excludes at least one
+        Every flavor of a resource group is excluded for some pod set, and at least one because of a NoSchedule or
+        NoExecute taint in the ResourceFlavor's `nodeTaints` that neither the pods nor the flavor's own `tolerations`
+        tolerate.
     Why it blocks:
+        Kueue offers a tainted flavor only to pods that may run on its nodes.
     What to do:
+        Add the toleration to the pod template, if the job may run there. If everybody of the queue may, put it into the
+        ResourceFlavor's `tolerations`.
     """
-    del facts
-    return None
+    out = facts.quota.excluded
+    tainted = [result for result in out if result.exclusion is not None and result.exclusion.cause == "taint"]
+    if not tainted:
+        return None
+    workload, queue = facts.identity.want(), facts.queue.cluster_queue_name
+    parts = [
+        f"flavor {quoted(result.flavor)}: {quoted(result.exclusion.text)}"
+        for result in out
+        if result.exclusion is not None
+    ]
+    bad = {
+        result.flavor: [quoted(taint_text(taint)) for taint in result.exclusion.taints]
+        for result in out
+        if result.exclusion
+    }
+    taints = words.listing(dict.fromkeys(text for texts in bad.values() for text in texts))
+    own = sorted({entry.key or "everything" for p in workload.spec.pod_sets for entry in p.template.spec.tolerations})
+    mine = subject("Workload", workload.name, workload.namespace)
+    proof = [
+        Evidence(subject("ResourceFlavor", result.flavor), "spec.nodeTaints", words.listing(bad[result.flavor]))
+        for result in tainted
+    ]
+    proof.append(Evidence(mine, "spec.podSets[].template.spec.tolerations", quoted(", ".join(own)) or "none"))
+    pods = words.listing(map(quoted, tainted[0].pod_sets))
+    sentence = (
+        f"No flavor of ClusterQueue {named('ClusterQueue', queue)} takes pod set {pods}:"
+        f" {'; '.join(parts)}. The pods do not tolerate {taints}."
+    )
+    ways = steps(facts) or (Step("asker", f"Add a toleration for {taints} to the pods, if they may run there."),)
+    subjects = (subject("ClusterQueue", queue), *(subject("ResourceFlavor", result.flavor) for result in tainted))
+    return Found(sentence, tuple(proof), ways, subjects)

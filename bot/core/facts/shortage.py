@@ -1,0 +1,187 @@
+"""What is short, in words and as evidence, the same for every rule about quota."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from bot.core import texts
+from bot.core.diagnosis import Evidence, Holder
+from bot.core.facts.assignment import Figure, FlavorResult
+from bot.core.facts.quota import Shortfall
+from bot.core.names import named, quoted, subject
+from bot.core.quantity import canonical, human
+
+if TYPE_CHECKING:
+    from bot.core.facts import Facts
+
+_COUNTED = {"cpu": ("CPU", "CPUs"), "pods": ("Pod", "Pods")}
+
+
+def amount(resource: str, value: int, more: str = "") -> str:
+    """Write an amount in Kueue's unit for people: "3 CPUs", "1 Pod", "4Gi memory", "2 nvidia.com/gpu".
+
+    `more` stands between number and noun: "2 more nvidia.com/gpu".
+    """
+    number = human(resource, value)
+    one, many = _COUNTED.get(resource, (resource, resource))
+    return " ".join(part for part in (number, more, one if number == "1" or number.endswith("m") else many) if part)
+
+
+def listing(parts: Iterable[str]) -> str:
+    """Join with commas and "and"."""
+    items = list(parts)
+    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}" if items else "nothing"
+
+
+def lacking(short: Shortfall) -> str:
+    """Write what is missing: "2 more nvidia.com/gpu", of several resources all of them."""
+    if short.figures:
+        return listing(amount(entry.resource, entry.short, "more") for entry in short.figures)
+    return listing(f"{entry.more} more {entry.resource}" for entry in short.told if isinstance(entry, texts.NotFree))
+
+
+def requested(short: Shortfall) -> str:
+    """Write what is asked for: "3 CPUs and 3 Pods"."""
+    return listing(amount(entry.resource, entry.requested) for entry in short.figures)
+
+
+def capacities(short: Shortfall) -> str:
+    """Write the most there could ever be: "2 CPUs and 2 Pods"."""
+    return listing(amount(entry.resource, entry.capacity.amount) for entry in short.figures)
+
+
+def too_many(short: Shortfall) -> str:
+    """Write by how much the request is too large: "1 CPU and 1 Pod too many"."""
+    return f"{listing(amount(entry.resource, entry.short) for entry in short.figures)} too many"
+
+
+def told(short: Shortfall) -> str:
+    """Write the figures of Kueue's own text: ": 8 of nvidia.com/gpu in flavor a100, at most 6", "" when it gives none."""
+    parts = [
+        f"{quoted(entry.request)} {quoted(entry.resource)} in flavor {quoted(entry.flavor)}, at most {quoted(entry.capacity)}"
+        for entry in short.told
+        if isinstance(entry, texts.OverMaximum) and entry.request is not None and entry.capacity is not None
+    ]
+    return f": {'; '.join(parts)}" if parts else ""
+
+
+def released(short: Shortfall) -> str:
+    """Write what has to happen: "2 nvidia.com/gpu are released"."""
+    if short.figures:
+        parts = [amount(entry.resource, entry.short) for entry in short.figures]
+    else:
+        parts = [f"{entry.more} {entry.resource}" for entry in short.told if isinstance(entry, texts.NotFree)]
+    return f"{listing(parts)} {'is' if len(parts) == 1 and parts[0].startswith('1 ') else 'are'} released"
+
+
+def usage(short: Shortfall) -> str:
+    """Write how much of the queue's own quota is in use: "6 of 8 are in use"."""
+    if len(short.figures) == 1:
+        entry = short.figures[0]
+        return f"{human(entry.resource, entry.used)} of {human(entry.resource, entry.nominal)} are in use"
+    parts = [f"{human(e.resource, e.used)} of {amount(e.resource, e.nominal)}" for e in short.figures]
+    return f"{listing(parts)} are in use"
+
+
+def where(short: Shortfall) -> str:
+    """Write which size is meant, when it is the smallest that partial admission would start; else ""."""
+    return "even at its smallest size " if short.at_minimum else ""
+
+
+def holding(facts: "Facts", short: Shortfall, most: int = 2) -> str:
+    """Write who holds what is missing: "team-a/holder holds 6"; other jobs before the asked one's own, "" for nobody."""
+    found = holders(facts, short)
+    if not found:
+        return ""
+    parts = [f"{_holder(entry)} holds {human(entry.resource, entry.amount)}" for entry in found[:most]]
+    rest = len(found) - most
+    return ", ".join(parts) + (f" and {rest} more Workload{'s' if rest > 1 else ''} the rest" if rest > 0 else "")
+
+
+def holders(facts: "Facts", short: Shortfall) -> tuple[Holder, ...]:
+    """Give the holders of the resource that is short, largest first, the asked job's own Workloads last."""
+    main = short.main
+    resource = main.resource if main is not None else short.told[0].resource
+    own = {workload.name for workload in facts.identity.workloads}
+    found = [holder for holder in facts.quota.holders if holder.resource == resource]
+    return tuple(sorted(found, key=lambda h: h.namespace == facts.ref.namespace and h.workload in own))
+
+
+def _holder(holder: Holder) -> str:
+    kind, _, name = holder.job.partition("/")
+    return named(kind, name, holder.namespace)
+
+
+def elsewhere(short: Shortfall) -> str:
+    """Write how the other flavors of the group stand: " Flavor reserved lacks 4, flavor spot is excluded (taint …)."."""
+    parts = [_other(result) for result in short.others]
+    return f" {_upper('; '.join(parts[:3]))}." if parts else ""
+
+
+def _upper(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _other(result: FlavorResult) -> str:
+    name = quoted(result.flavor)
+    if result.exclusion is not None:
+        return f"flavor {name} is excluded ({quoted(result.exclusion.text)})"
+    if result.verdict == "fits" or not result.deciding:
+        return f"flavor {name} has room for {listing(map(quoted, result.pod_sets))}"
+    verb = "could never give" if result.verdict == "never" else "lacks"
+    return f"flavor {name} {verb} {amount(result.deciding[0].resource, result.deciding[0].short)}" + (
+        " of it" if result.verdict == "never" else ""
+    )
+
+
+def evidence(facts: "Facts", short: Shortfall) -> tuple[Evidence, ...]:
+    """Give the proof of a shortfall: the request, the quota, what is in use and by what source, both limits, the holders."""
+    workload = facts.identity.want()
+    mine = subject("Workload", workload.name, workload.namespace)
+    if not short.figures:
+        return (Evidence(mine, "status.conditions[QuotaReserved].message", quoted(facts.history.text), "kueue"),)
+    found: list[Evidence] = []
+    for entry in short.figures:
+        found += figure_evidence(facts, mine, entry)
+    for holder in holders(facts, short)[:3] if short.verdict == "wait" else ():
+        found.append(
+            Evidence(
+                subject("Workload", holder.workload, holder.namespace),
+                f"status.admission.podSetAssignments[].resourceUsage[{holder.resource}]",
+                canonical(holder.resource, holder.amount),
+            )
+        )
+    return tuple(found)
+
+
+def figure_evidence(facts: "Facts", workload: str, entry: Figure) -> list[Evidence]:
+    """Give the proof of one flavor's figures; `workload` is the asked Workload as a subject."""
+    quota = facts.quota
+    queue = quota.queue
+    if queue is None:
+        return []
+    name, resource, flavor = subject("ClusterQueue", queue.name), entry.resource, entry.flavor
+    at = f"[{flavor}][{resource}]"
+    counted = quota.usage(queue)[1]
+    bound = entry.bound
+    found = [
+        Evidence(workload, f"requested[{resource}]", canonical(resource, entry.requested), "computed"),
+        Evidence(name, f"spec.resourceGroups{at}.nominalQuota", canonical(resource, entry.nominal)),
+        Evidence(
+            name,
+            f"sum of its Workloads' reservations{at}" if counted else f"status.flavorsReservation{at}.total",
+            canonical(resource, entry.used),
+            "computed" if counted else "cluster",
+        ),
+        Evidence(name, f"available{at}", canonical(resource, entry.available.amount), "computed"),
+        Evidence(name, f"capacity{at}", canonical(resource, entry.capacity.amount), "computed"),
+    ]
+    limits = quota.tree.limits((bound.kind, bound.name), (flavor, resource))
+    if bound.field == "borrowingLimit" and limits.borrowing is not None:
+        found.append(
+            Evidence(
+                subject(bound.kind, bound.name),
+                f"spec.resourceGroups{at}.borrowingLimit",
+                canonical(resource, limits.borrowing),
+            )
+        )
+    return found

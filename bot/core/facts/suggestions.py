@@ -1,0 +1,248 @@
+"""What would make a Workload fit, computed with the same arithmetic: nothing is suggested that would not.
+
+Each suggestion is a change to the question, placed again on the same snapshot: fewer pods, smaller requests, a flavor
+that the pods could use, another LocalQueue of the namespace, partial admission.
+"""
+
+import shlex
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+from bot.core import objects as o
+from bot.core.diagnosis import Step
+from bot.core.facts.assignment import RANK, Offer, Placement, place
+from bot.core.facts.flavors import Exclusion
+from bot.core.facts.requests import PODS, PodSetRequests
+from bot.core.facts.shortage import amount, listing
+from bot.core.names import named, quoted
+from bot.core.objects import is_true
+from bot.core.quantity import canonical
+from bot.core.scheduling import selector_matches, taint_text
+from bot.core.snapshot import Unknown
+
+if TYPE_CHECKING:
+    from bot.core.facts import Facts
+
+MIN_PARALLELISM = "kueue.x-k8s.io/job-min-parallelism"
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """One change after which it fits: now ("fits"), or as soon as others release quota ("wait")."""
+
+    change: Literal["fewer-pods", "smaller-requests", "tolerate", "select", "other-queue", "partial-admission"]
+    verdict: Literal["fits", "wait"]
+    step: Step
+
+
+def suggestions(facts: "Facts") -> tuple[Suggestion, ...]:
+    """Give the changes that would help, the smallest first. What cannot be told is left out; never raises Unknown."""
+    found: list[Suggestion] = []
+    for make in (_fewer_pods, _smaller, _partial, _other_flavor, _other_queue):
+        try:
+            found += make(facts)
+        except Unknown:
+            continue
+    return tuple(found)
+
+
+def steps(facts: "Facts") -> tuple[Step, ...]:
+    """Give the suggestions as next steps."""
+    return tuple(suggestion.step for suggestion in suggestions(facts))
+
+
+def _most(count: int, good: Callable[[int], bool]) -> int:
+    """Give the largest n below `count` for which `good` holds, 0 when there is none; `good` is monotone."""
+    low, high = 0, count - 1
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if good(middle) else (low, middle - 1)
+    return low
+
+
+def _with(pod_sets: tuple[PodSetRequests, ...], at: int, changed: PodSetRequests) -> tuple[PodSetRequests, ...]:
+    return (*pod_sets[:at], changed, *pod_sets[at + 1 :])
+
+
+def _reaches(placement: Placement, wanted: Literal["fits", "wait"]) -> bool:
+    return RANK[placement.verdict] >= RANK[wanted]
+
+
+def _largest(pod_sets: tuple[PodSetRequests, ...]) -> int | None:
+    many = [at for at, pod_set in enumerate(pod_sets) if pod_set.count > 1]
+    return max(many, key=lambda at: pod_sets[at].count, default=None)
+
+
+def _fewer(facts: "Facts") -> tuple[int, int, Literal["fits", "wait"]] | None:
+    """Give (position of the pod set, number of pods, verdict) of the largest smaller size that helps."""
+    quota = facts.quota
+    pod_sets, offer, verdict = quota.requests, quota.offer, quota.deciding.verdict
+    at = _largest(pod_sets)
+    if at is None or verdict not in {"never", "wait"}:
+        return None
+    goals: tuple[Literal["fits", "wait"], ...] = ("fits",) if verdict == "wait" else ("fits", "wait")
+    for goal in goals:
+        pods = _most(
+            pod_sets[at].count,
+            lambda n, goal=goal: _reaches(place(offer, _with(pod_sets, at, pod_sets[at].scaled(n))), goal),  # type: ignore[misc]
+        )
+        if pods > 0:
+            return at, pods, goal
+    return None
+
+
+def _fewer_pods(facts: "Facts") -> list[Suggestion]:
+    found = _fewer(facts)
+    if found is None:
+        return []
+    at, pods, goal = found
+    pod_set = facts.quota.requests[at]
+    which = f" of pod set {quoted(pod_set.name)}" if len(facts.quota.requests) > 1 else ""
+    noun = "pod" if pods == 1 else "pods"
+    when = (
+        f"it fits now with {pods} {noun}" if goal == "fits" else f"with {pods} {noun} it can start once quota is free"
+    )
+    do = f"Or ask for {pods} {noun}{which} instead of {pod_set.count}: {when}."
+    root = facts.identity.root
+    command = None
+    if isinstance(root, o.Job) and (root.kind, root.api_version) == ("Job", "batch/v1"):
+        patch = f'{{"spec":{{"parallelism":{pods}}}}}'
+        command = f"kubectl patch job {root.name} -n {root.namespace} --type merge -p {shlex.quote(patch)}"
+    return [Suggestion("fewer-pods", goal, Step("asker", do, command))]
+
+
+def _smaller(facts: "Facts") -> list[Suggestion]:
+    """Ask for less per pod: what is available, or could ever be, divided by the pods of the pod set that asks most."""
+    quota = facts.quota
+    pod_sets, short = quota.requests, quota.shortfall
+    if short is None or not short.figures or any(entry.resource == PODS for entry in short.figures):
+        return []
+    main = short.figures[0]
+    at = max(range(len(pod_sets)), key=lambda n: pod_sets[n].requests.get(main.resource, 0), default=None)
+    if at is None or pod_sets[at].count < 1:
+        return []
+    goals: tuple[Literal["fits", "wait"], ...] = ("fits",) if short.verdict == "wait" else ("fits", "wait")
+    for goal in goals:
+        changed, per_pod = pod_sets[at], {}
+        for entry in short.figures:
+            limit = entry.available.amount if goal == "fits" else entry.capacity.amount
+            others = entry.requested - pod_sets[at].requests.get(entry.resource, 0)
+            each = _round(entry.resource, (limit - others) // pod_sets[at].count)
+            per_pod[entry.resource] = each
+            changed = replace(changed, requests={**changed.requests, entry.resource: each * changed.count})
+        if min(per_pod.values()) <= 0 or not _reaches(place(quota.offer, _with(pod_sets, at, changed)), goal):
+            continue
+        each_pod = " per pod" if pod_sets[at].count > 1 else ""
+        what = listing(amount(resource, value) for resource, value in per_pod.items())
+        when = "that fits now" if goal == "fits" else "that can start once quota is free"
+        return [Suggestion("smaller-requests", goal, Step("asker", f"Or ask for {what}{each_pod}: {when}."))]
+    return []
+
+
+def _round(resource: str, value: int) -> int:
+    """Round an amount down to what people write: memory to whole Mi where that leaves something."""
+    size = 2**20
+    return value // size * size if resource in {"memory", "ephemeral-storage"} and value >= size else value
+
+
+def _partial(facts: "Facts") -> list[Suggestion]:
+    found = _fewer(facts)
+    root = facts.identity.root
+    if found is None or found[2] != "fits" or not isinstance(root, o.Job):
+        return []
+    if (root.kind, root.api_version) != ("Job", "batch/v1") or MIN_PARALLELISM in root.metadata.annotations:
+        return []
+    pods = found[1]
+    do = f"Or let Kueue start it with as many pods as fit (partial admission, at least {pods}): that fits now."
+    command = f"kubectl annotate job {root.name} -n {root.namespace} {MIN_PARALLELISM}={pods}"
+    return [Suggestion("partial-admission", "fits", Step("asker", do, command))]
+
+
+def _other_flavor(facts: "Facts") -> list[Suggestion]:
+    """Offer flavors that are excluded by a taint or a label and would have room."""
+    quota = facts.quota
+    offer, verdict = quota.offer, quota.deciding.verdict
+    if verdict == "fits":
+        return []
+    found = []
+    for group in quota.groups:
+        for result in group.flavors:
+            out = result.exclusion
+            if out is None or out.cause not in {"taint", "labels"}:
+                continue
+            opened = replace(offer, exclusion=_without(offer, result.flavor))
+            if _reaches(place(opened, quota.requests), "fits"):
+                found.append(_open(facts, result.flavor, out))
+    return found
+
+
+def _without(offer: Offer, flavor: str) -> Callable[[str, tuple[PodSetRequests, ...]], Exclusion | None]:
+    return lambda name, pod_sets: None if name == flavor else offer.exclusion(name, pod_sets)
+
+
+def _open(facts: "Facts", flavor: str, out: Exclusion) -> Suggestion:
+    name = quoted(flavor)
+    if out.cause == "taint":
+        taints = listing(quoted(taint_text(taint)) for taint in out.taints)
+        do = f"Tolerate {taints} if the pods may run there: flavor {name} has room now."
+        return Suggestion("tolerate", "fits", Step("asker", do))
+    item = facts.snapshot.look_of(o.ResourceFlavor, flavor)
+    labels = item.spec.node_labels if item is not None else {}
+    wanted = listing(quoted(f"{key}={labels[key]}") for key in out.labels if key in labels)
+    return Suggestion("select", "fits", Step("asker", f"Select {wanted} instead: flavor {name} has room now."))
+
+
+def _other_queue(facts: "Facts") -> list[Suggestion]:
+    """Offer the namespace's other LocalQueues in whose ClusterQueues it would fit now."""
+    quota, snapshot, namespace = facts.quota, facts.snapshot, facts.ref.namespace
+    mine = quota.queue
+    found = []
+    for local in sorted(snapshot.all_of(o.LocalQueue, read="seen", namespace=namespace), key=lambda item: item.name):
+        if local.name == facts.queue.queue_name or not _open_queue(local):
+            continue
+        try:
+            queue = snapshot.one_of(o.ClusterQueue, local.spec.cluster_queue)
+            if queue is None or queue is mine or not _open_queue(queue) or not _selects(facts, queue):
+                continue
+            fits = _reaches(place(quota.offer_of(queue), quota.requests_in(queue)), "fits")
+        except Unknown:
+            continue
+        if fits:
+            do = (
+                f"Or submit it to LocalQueue {named('LocalQueue', local.name, namespace)}: ClusterQueue"
+                f" {named('ClusterQueue', queue.name)} has room for it now."
+            )
+            found.append(Suggestion("other-queue", "fits", Step("asker", do)))
+    return found
+
+
+def _open_queue(queue: o.LocalQueue | o.ClusterQueue) -> bool:
+    return (
+        queue.spec.stop_policy in {"", "None"}
+        and queue.metadata.deletion_timestamp is None
+        and is_true(queue.status.conditions, "Active")
+    )
+
+
+def _selects(facts: "Facts", queue: o.ClusterQueue) -> bool:
+    namespace = facts.queue.namespace
+    if namespace is None:
+        return False
+    labels = {"kubernetes.io/metadata.name": namespace.name, **namespace.metadata.labels}
+    return selector_matches(queue.spec.namespace_selector, labels)
+
+
+def raise_quota(facts: "Facts") -> Step | None:
+    """Give the step that raises the nominal quota to what is asked, checked by the arithmetic; None without figures."""
+    short = facts.quota.shortfall
+    queue = facts.quota.queue
+    if short is None or not short.figures or queue is None:
+        return None
+    parts = [
+        f"{entry.resource} in flavor {quoted(entry.flavor)} to {canonical(entry.resource, entry.nominal + entry.short)}"
+        for entry in short.figures
+    ]
+    return Step(
+        "queue-admin", f"Raise nominalQuota in ClusterQueue {named('ClusterQueue', queue.name)}: {listing(parts)}."
+    )
