@@ -16,6 +16,7 @@ from typing import Any
 
 from bot.core import diagnosis as d
 from bot.core import names
+from bot.core import objects as o
 from bot.core.snapshot import Gap, Snapshot
 
 STRUCK = "(withheld)"
@@ -67,10 +68,11 @@ class _Veil:
         self._audience = audience
         self._open = audience.level == "all"
         self._own = {audience.namespace, *audience.may_ask} - {""}
-        self._path = {(link.kind, link.name) for link in answer.chain}
+        self._path = {(link.kind, link.name) for link in answer.chain} | _own_path(snapshot, self._own)
         self._seen_there = self._neighbours()
         self._withheld: set[str] = set()
         self._foreign = _Foreign()
+        self._known: set[str] = set()
         if not self._open:
             self._collect(snapshot)
 
@@ -99,7 +101,7 @@ class _Veil:
     # --- what must not stand in any text ---
 
     def _collect(self, snapshot: Snapshot | None) -> None:
-        known, foreign = self._visible_words(snapshot), self._foreign
+        foreign = self._foreign
         if snapshot is not None:
             for kind, items in snapshot.objects.items():
                 if kind == "Event":
@@ -116,6 +118,7 @@ class _Veil:
             self._judge(gap.kind, gap.namespace, gap.name)
         for text in _texts(self._answer):
             names.show(text, self._note)
+        known = self._visible_words(snapshot)
         foreign.words -= known
         foreign.namespaces -= known
 
@@ -125,6 +128,7 @@ class _Veil:
 
     def _judge(self, kind: str, namespace: str, name: str) -> None:
         if self._may_see(kind, namespace, name):
+            self._known.add(name)
             return
         self._foreign.words.add(name)
         if namespace or kind == "Namespace":
@@ -133,16 +137,21 @@ class _Veil:
     def _visible_words(self, snapshot: Snapshot | None) -> set[str]:
         """Words that the reader knows anyway: own names, the path, flavors, resources."""
         answer = self._answer
-        found = {*self._own, *(name for _, name in self._path), answer.cluster, *answer.asked.split("/"), ""}
+        found = {
+            *self._own,
+            *self._known,
+            *(name for _, name in self._path),
+            answer.cluster,
+            *answer.asked.split("/"),
+            "",
+        }
         found |= {text for row in answer.quota for text in (row.flavor, *row.resource.split("/"), *row.pod_sets)}
         found |= {text for pair in self._seen_there for text in pair}
         if answer.job is not None:
             found.add(answer.job.name)
         if snapshot is not None:
-            for kind, items in snapshot.objects.items():
-                found |= {item.name for item in items if self._may_see(kind, item.namespace, item.name)}
-                if kind in {"Workload", "LocalQueue"}:
-                    found |= {i.namespace for i in items if i.namespace in self._own}
+            mine = [w for w in snapshot.all_of(o.Workload, read="seen") if w.namespace in self._own]
+            found |= {workload.spec.queue_name for workload in mine}
         return found
 
     # --- texts ---
@@ -166,7 +175,7 @@ class _Veil:
         placed = re.search(r"\s(-n|--namespace)[\s=]", command) is not None
 
         def show(kind: str, namespace: str, name: str) -> str:
-            path = f"{kind}{name}"
+            path = f"{kind}{name}" if kind.endswith("/") else name
             return path if placed or not namespace else f"{path} -n {namespace}"
 
         return show
@@ -308,6 +317,27 @@ class _Veil:
             reasons = {self.text(job.why) for job in others}
             jobs.append(d.AheadJob("", count, reasons.pop() if len(reasons) == 1 else ""))
         return replace(ahead, jobs=tuple(jobs))
+
+
+def _own_path(snapshot: Snapshot | None, namespaces: set[str]) -> set[tuple[str, str]]:
+    """Give (kind, name) of the ClusterQueues behind the LocalQueues of namespaces, and of the cohorts above them."""
+    if snapshot is None:
+        return set()
+    queues = {
+        queue.spec.cluster_queue
+        for queue in snapshot.all_of(o.LocalQueue, read="seen")
+        if queue.namespace in namespaces
+    }
+    found = {("ClusterQueue", name) for name in queues}
+    cohorts = [queue.cohort for name in queues if (queue := snapshot.look_of(o.ClusterQueue, name)) is not None]
+    while cohorts:
+        name = cohorts.pop()
+        if not name or ("Cohort", name) in found:
+            continue
+        found.add(("Cohort", name))
+        cohort = snapshot.look_of(o.Cohort, name)
+        cohorts.append(cohort.parent if cohort is not None else "")
+    return found
 
 
 def _folded(queue: str, members: list[d.Holder]) -> d.Holder:
