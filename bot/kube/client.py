@@ -146,10 +146,9 @@ def decode_page(body: bytes, kind: str, api_version: str) -> Page:
     """
     decoder = _page_decoders.get(kind)
     if decoder is None:
-        struct = decode.struct_of(kind)
-        page = msgspec.defstruct(
-            f"{kind}Page", [("metadata", ListMeta | None, None), ("items", tuple[struct, ...] | None, None)], gc=False
-        )  # type: ignore[valid-type]
+        item: Any = decode.struct_of(kind)
+        fields = [("metadata", ListMeta | None, None), ("items", tuple[item, ...] | None, None)]
+        page = msgspec.defstruct(f"{kind}Page", fields, gc=False)
         decoder = _page_decoders[kind] = msgspec.json.Decoder(page)
     try:
         typed = decoder.decode(body)

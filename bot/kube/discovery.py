@@ -165,12 +165,12 @@ def _aggregated(groups: list[_Group]) -> Served:
     foreign: dict[tuple[str, str], str] = {}
     for group in groups:
         name = group.metadata.name if group.metadata else ""
-        for version in group.versions or ():
-            resources = version.resources or []
-            by_group.setdefault(name, {})[version.version] = resources
+        for offered in group.versions or ():
+            resources = offered.resources or []
+            by_group.setdefault(name, {})[offered.version] = resources
             for resource in resources:
                 if resource.response_kind is not None:
-                    foreign[f"{name}/{version.version}", resource.response_kind.kind] = resource.resource
+                    foreign[f"{name}/{offered.version}", resource.response_kind.kind] = resource.resource
     versions: dict[str, str] = {}
     for kind in KINDS:
         there = by_group.get(kind.group, {})

@@ -28,6 +28,7 @@ from bot.kube.discovery import NOTHING_KNOWN, VISIBILITY, Discovery, Served
 from bot.kube.permissions import CONFIGURATION
 
 T = TypeVar("T")
+D = TypeVar("D")
 
 REQUESTS = 20
 """Requests per question; only the search for a bare name that no Workload carries may cost one more per served kind."""
@@ -811,11 +812,13 @@ def kueue_version(deployments: Iterable[o.KubeObject], namespace: str) -> str | 
     return None
 
 
-def _try(compute: Callable[[], T], otherwise: T) -> T:
-    """Plan with what is known; an unknown fact only makes the plan coarser."""
+def _try(compute: Callable[[], T], otherwise: D) -> T | D:
+    """Plan with what is known; a fact that is unknown, or breaks, only makes the plan coarser."""
     try:
         return compute()
     except Unknown:
+        return otherwise
+    except Exception:  # noqa: BLE001 - the engine will report the broken fact; the reads must go on
         return otherwise
 
 
