@@ -35,9 +35,8 @@ def holders(facts: Facts) -> tuple[Holder, ...]:
 
 
 def ahead(facts: Facts) -> Ahead | None:
-    """The line before the Workload."""
-    del facts
-    return None
+    """The line before the Workload, None once it no longer waits for quota."""
+    return facts.order.line if facts.identity.phase == "waiting" else None
 
 
 def pods(facts: Facts) -> PodCounts | None:

@@ -364,6 +364,7 @@ class TopologyRequest(Struct, frozen=True):
     podset_group_name: str = msgspec.field(name="podSetGroupName", default="")
     podset_slice_required_topology: str = msgspec.field(name="podSetSliceRequiredTopology", default="")
     podset_slice_size: int | None = msgspec.field(name="podSetSliceSize", default=None)
+    podset_slice_required_topology_constraints: tuple[dict[str, Any], ...] = ()
 
 
 class PodSet(Struct, frozen=True):

@@ -1,15 +1,713 @@
-"""Facts: order."""
+"""Who stands before a Workload in its ClusterQueue, who holds the queue up, and when enough is released.
 
-from typing import TYPE_CHECKING
+Kueue sorts a ClusterQueue by its sticky preemptor (BestEffortFIFO alone), effective priority, queue timestamp and UID
+(`pkg/cache/queue/cluster_queue.go`); with usage-based admission fair sharing the usage of the LocalQueue comes first.
+The queue timestamp is the creation, or the eviction where PodsReadyTimeout or an AdmissionCheck evicted it
+(`pkg/workload/workload.go`). Kueue's own order comes from the visibility API, where it was read.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, Literal
+
+from bot.core import objects as o
+from bot.core.diagnosis import Ahead, AheadJob, Holder
+from bot.core.facts.identity import PREFIX, REPLACEMENT_FOR, dig
+from bot.core.facts.lazy import fact
+from bot.core.facts.preemption import Preemption, announced, holds_quota, pods_of, quota_text
+from bot.core.kinds import BY_NAME
+from bot.core.names import quoted
+from bot.core.objects import condition, is_true
+from bot.core.quantity import amount, human, parse
+from bot.core.reference import JobRef
+from bot.core.scheduling import selector_matches
+from bot.core.snapshot import Unknown, waiting
 
 if TYPE_CHECKING:
     from bot.core.facts import Facts
 
+GATED_BY = PREFIX + "admission-gated-by"
+BOOST = PREFIX + "priority-boost"
+VARIANT_PARENT = PREFIX + "concurrent-admission-parent"
+SHOWN = 5
+"""How many of those ahead are named."""
+
+_STOPPED = frozenset({"Hold", "HoldAndDrain"})
+_NO_VERDICT = frozenset(
+    {"Inadmissible", "Deactivated", "Suspended", "PendingEvaluation", "AdmissionGated", "OnHold", "Misconfigured"}
+)
+_NOT_LOOKED_AT = (
+    "bypassed scheduling evaluation", "workload is pending evaluation", "admissiongatedby cleared",
+    "workload no longer on hold",
+)  # fmt: skip
+BYPASSED = "bypassed scheduling evaluation"
+WAITS_FOR_READY = "waiting for all admitted workloads to be in podsready condition"
+LOST_IN_CYCLE = ("no longer fits after processing another workload", "other workloads in the cohort were prioritized")
+_NAMESPACE = "namespace doesn't match clusterqueue selector"
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A Workload that stands before the asked one, and why it does."""
+
+    workload: o.Workload
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class HeadState:
+    """Why a Workload that stands before the asked one waits itself.
+
+    `verdict`: its own quota verdict, None when it could not be computed. `reason` completes "which …". `computed` is
+    False when the reason is Kueue's text alone.
+    """
+
+    verdict: str | None
+    reason: str
+    computed: bool = True
+
+    @property
+    def never(self) -> bool:
+        """Whether it can never start as written."""
+        return self.verdict in {"never", "excluded"}
+
+
+@dataclass(frozen=True, slots=True)
+class NotReady:
+    """What is known of waitForPodsReady.blockAdmission.
+
+    `blockers`: Workloads with quota whose pods are not ready. `full`: all Workloads of the cluster were read.
+    `said`: the Workload whose current text says that everybody waits. `configured`: blockAdmission as read, None unknown.
+    """
+
+    blockers: tuple[o.Workload, ...]
+    full: bool
+    said: o.Workload | None
+    configured: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Stale:
+    """A Workload that holds missing quota and runs nothing. `why` completes "because …"; `idle`: proven without pods."""
+
+    workload: o.Workload
+    holder: Holder
+    kind: Literal["own", "parent", "evicted", "ownerless", "scaled-to-zero"]
+    why: str
+    idle: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseWindow:
+    """By when running Workloads must have released enough, from the limits on their execution time alone.
+
+    `earliest` is the moment by which their limits release what is short, `latest` the one by which they release what
+    those ahead want as well (None when the limits do not reach that far). Both are upper bounds: a job may end sooner.
+    """
+
+    earliest: datetime
+    latest: datetime | None
+    flavor: str
+    resource: str
+    short: int
+    holders: tuple[str, ...]
+
+    @property
+    def basis(self) -> str:
+        """What the window rests on, as the end of a sentence."""
+        return f"by their maximum execution time, sooner if they finish sooner: {', '.join(self.holders)}"
+
+
+def duration(seconds: float | None) -> str:
+    """Write a length of time as people say it: "12s", "4m", "3h 12m", "2d 4h"; "an unknown time" for None."""
+    if seconds is None:
+        return "an unknown time"
+    whole = max(int(seconds), 0)
+    if whole < 60:
+        return f"{whole}s"
+    if whole < 3600:
+        return f"{whole // 60}m"
+    if whole < 86400:
+        return f"{whole // 3600}h" + (f" {whole % 3600 // 60}m" if whole % 3600 >= 60 else "")
+    return f"{whole // 86400}d" + (f" {whole % 86400 // 3600}h" if whole % 86400 >= 3600 else "")
+
+
+def moment(time: datetime) -> str:
+    """Write a moment in UTC to the minute."""
+    return f"{time:%Y-%m-%d %H:%M} UTC"
+
+
+def job_of(workload: o.Workload) -> tuple[str, str]:
+    """Give (kind, name) of the job that a Workload stands for; the Workload itself when it names no owner."""
+    owners = workload.metadata.owner_references
+    owner = next((ref for ref in owners if ref.controller), None)
+    if owner is None and len({(ref.kind, ref.name) for ref in owners}) == 1:
+        owner = owners[0]
+    if owner is not None and owner.name:
+        return owner.kind, owner.name
+    if any(ref.kind == "Pod" for ref in owners):
+        return "PodGroup", workload.name
+    kind = workload.metadata.annotations.get(PREFIX + "job-owner-gvk", "").rpartition("Kind=")[2]
+    name = workload.metadata.annotations.get(PREFIX + "job-owner-name", "")
+    return (kind, name) if kind and name else ("Workload", workload.name)
+
+
+def priority_of(workload: o.Workload) -> int:
+    """The effective priority: spec.priority (0 when absent) plus the annotation priority-boost."""
+    boost = workload.metadata.annotations.get(BOOST, "")
+    sign = boost[1:] if boost[:1] in {"-", "+"} else boost
+    return (workload.spec.priority or 0) + (int(boost) if sign.isascii() and sign.isdigit() and len(sign) < 11 else 0)
+
+
+def queued_at(workload: o.Workload) -> datetime | None:
+    """The moment by which Kueue sorts: creation, or the eviction by PodsReadyTimeout or an AdmissionCheck."""
+    evicted = condition(workload.status.conditions, "Evicted")
+    if evicted is not None and evicted.status == "True" and evicted.reason in {"PodsReadyTimeout", "AdmissionCheck"}:
+        return evicted.last_transition_time or workload.metadata.creation_timestamp
+    return workload.metadata.creation_timestamp
+
+
+def verdict_text(workload: o.Workload) -> str:
+    """Kueue's current scheduling verdict about a Workload, "" when it has not looked at it.
+
+    Texts of the queue (LocalQueue missing …), of an eviction, and "not evaluated yet" are no verdicts.
+    """
+    found = condition(workload.status.conditions, "QuotaReserved")
+    text = quota_text(workload)
+    if found is None or found.reason in _NO_VERDICT or text.lower().startswith(_NOT_LOOKED_AT):
+        return ""
+    evicted = condition(workload.status.conditions, "Evicted")
+    return "" if evicted is not None and evicted.message == text else text
+
+
+def same_shape(one: o.Workload, other: o.Workload) -> bool:
+    """Whether two Workloads are equal to Kueue's eyes: same priority, pod sets, requests and placement wishes."""
+    if priority_of(one) != priority_of(other) or len(one.spec.pod_sets) != len(other.spec.pod_sets):
+        return False
+    return all(
+        (a.count, a.min_count, a.topology_request, _wishes(a.template.spec))
+        == (b.count, b.min_count, b.topology_request, _wishes(b.template.spec))
+        for a, b in zip(one.spec.pod_sets, other.spec.pod_sets, strict=True)
+    )
+
+
+def _wishes(spec: o.PodSpec) -> tuple[Any, ...]:
+    resources = tuple((c.resources, c.restart_policy) for c in (*spec.containers, *spec.init_containers))
+    return resources, spec.node_selector, spec.tolerations, spec.affinity, spec.overhead, spec.runtime_class_name
+
 
 class Order:
-    """Facts about order."""
+    """The line before the asked Workload."""
 
     def __init__(self, facts: "Facts") -> None:
         """Take the facts it belongs to."""
         self._facts = facts
         self._snapshot = facts.snapshot
+        self._nested = False
+        self._others: dict[tuple[str, str], Facts | None] = {}
+
+    # --- the queue ---
+
+    @fact
+    def preemption(self) -> Preemption:
+        """Who is being evicted for it."""
+        return Preemption(self._facts)
+
+    @fact
+    def queue(self) -> o.ClusterQueue:
+        """The ClusterQueue it waits in. Raises Unknown when there is none."""
+        queue = self._facts.queue.cluster_queue
+        if queue is None:
+            reason = "there is no ClusterQueue"
+            raise Unknown(reason)
+        return queue
+
+    @fact
+    def _local_queues(self) -> Mapping[tuple[str, str], o.LocalQueue]:
+        name = self.queue.name
+        return {
+            (local.namespace, local.name): local
+            for local in self._snapshot.all_of(o.LocalQueue, read="seen")
+            if local.spec.cluster_queue == name and local.spec.stop_policy not in _STOPPED
+        }
+
+    def stands(self, workload: o.Workload) -> bool:
+        """Whether a Workload stands in the queue at all (Kueue `workload.IsAdmissible`, backoff and routing)."""
+        meta, conditions = workload.metadata, workload.status.conditions
+        quota = condition(conditions, "QuotaReserved")
+        requeued = condition(conditions, "Requeued")
+        later = workload.status.requeue_state.requeue_at if workload.status.requeue_state is not None else None
+        return (
+            (workload.namespace, workload.spec.queue_name) in self._local_queues
+            and meta.deletion_timestamp is None
+            and workload.spec.active is not False
+            and not any(
+                is_true(conditions, kind) for kind in ("QuotaReserved", "Finished", "WaitingForReplacementPods")
+            )
+            and (quota is None or quota.reason != "OnHold")
+            and not meta.annotations.get(GATED_BY)
+            and VARIANT_PARENT not in meta.labels
+            and (requeued is None or requeued.status != "False")
+            and (later is None or later <= self._facts.now)
+        )
+
+    @fact
+    def full(self) -> bool:
+        """Whether every Workload that waits in this ClusterQueue was read."""
+        covers = self._snapshot.covers
+        return covers("Workload", selector=waiting(self.queue.name)) or (covers("Workload") and covers("LocalQueue"))
+
+    @fact
+    def usage_based(self) -> bool:
+        """Whether the ClusterQueue sorts by the usage of its LocalQueues first."""
+        scope = self.queue.spec.admission_scope
+        return scope is not None and scope.admission_mode == "UsageBasedAdmissionFairSharing"
+
+    def local_usage(self, workload: o.Workload) -> float | None:
+        """What a Workload's LocalQueue used lately, weighted, as usage-based fair sharing compares it; None unknown."""
+        local = self._local_queues.get((workload.namespace, workload.spec.queue_name))
+        if local is None:
+            return None
+        consumed = dig(local.status.fair_sharing, "admissionFairSharingStatus.consumedResources")
+        weight = _number(local.spec.fair_sharing.get("weight"), 1.0)
+        if weight <= 0:
+            return float("inf")
+        total = 0.0
+        for resource, used in consumed.items() if isinstance(consumed, dict) else ():
+            factor = _number(self._resource_weights.get(resource), 1.0)
+            try:
+                total += factor * amount(str(resource), used) / (1000 if resource == "cpu" else 1)
+            except ValueError:
+                return None
+        return total / weight
+
+    @fact
+    def _resource_weights(self) -> Mapping[str, Any]:
+        weights = dig(self._configuration, "admissionFairSharing.resourceWeights")
+        return weights if isinstance(weights, dict) else {}
+
+    @fact
+    def _configuration(self) -> Any:  # noqa: ANN401 - parsed YAML
+        try:
+            return self._facts.controller.configuration
+        except Unknown:
+            return None
+
+    @fact
+    def _sticky(self) -> o.Workload | None:
+        if self.queue.strict:
+            return None
+        candidates = [
+            w for w in self._candidates if (said := announced(w)) is not None and said.kind in {"pending", "failed"}
+        ]
+        return min(candidates, key=_base_key) if candidates else None
+
+    @fact
+    def _candidates(self) -> tuple[o.Workload, ...]:
+        return tuple(w for w in self._snapshot.all_of(o.Workload, read="seen") if self.stands(w))
+
+    @fact
+    def positions(self) -> Mapping[tuple[str, str], int] | None:
+        """Kueue's own order from the visibility API, without those that the objects show to be elsewhere; None if not read."""
+        ending = f"/clusterqueues/{self.queue.name}/pendingworkloads"
+        for path in sorted((path for path in self._snapshot.visibility if path.endswith(ending)), reverse=True):
+            rows = self._snapshot.visibility[path]
+            if isinstance(rows, int):
+                continue
+            kept = []
+            for row in sorted(rows, key=lambda row: row.position_in_cluster_queue):
+                seen = self._snapshot.look_of(o.Workload, row.name, row.namespace)
+                if seen is None or self.stands(seen):
+                    kept.append((row.namespace, row.name))
+            return {key: place for place, key in enumerate(kept)}
+        return None
+
+    @fact
+    def line_up(self) -> tuple[o.Workload, ...]:
+        """Those who were read of the Workloads that wait in this ClusterQueue, first one first."""
+        places = self.positions
+        if places is not None and {(w.namespace, w.name) for w in self._candidates} == places.keys():
+            return tuple(sorted(self._candidates, key=lambda w: places[w.namespace, w.name]))
+        return tuple(sorted(self._candidates, key=self._key))
+
+    def _key(self, workload: o.Workload) -> tuple[Any, ...]:
+        usage = self.local_usage(workload) if self.usage_based else 0.0
+        return (usage if usage is not None else 0.0, workload is not self._sticky, *_base_key(workload))
+
+    @fact
+    def before(self) -> tuple[Standing, ...]:
+        """Those who were read and stand before it, first one first; () also when it stands nowhere itself."""
+        own = self._facts.identity.want()
+        line = self.line_up
+        if own not in line:
+            return ()
+        return tuple(Standing(w, self._why(w, own)) for w in line[: line.index(own)])
+
+    def _why(self, other: o.Workload, own: o.Workload) -> str:
+        if self.usage_based and other.spec.queue_name != own.spec.queue_name:
+            one, mine = self.local_usage(other), self.local_usage(own)
+            if one is not None and mine is not None and one < mine:
+                return f"its LocalQueue used less lately ({one:.4g} against {mine:.4g})"
+        if other is self._sticky:
+            return "it waits for its own preemptions and stays first until they are done"
+        if priority_of(other) > priority_of(own):
+            return f"higher priority ({priority_of(other)} against {priority_of(own)})"
+        one_at, own_at = queued_at(other), queued_at(own)
+        if one_at is not None and own_at is not None and one_at < own_at:
+            return f"queued {duration((own_at - one_at).total_seconds())} earlier"
+        return "before it in Kueue's order"
+
+    @fact
+    def line(self) -> Ahead:
+        """The line: how many are before it, how many wait in all, the first of them with why. Counts None when unknown."""
+        own = self._facts.identity.want()
+        jobs = tuple(AheadJob(s.workload.namespace, "/".join(job_of(s.workload)), s.why) for s in self.before[:SHOWN])
+        if not self.stands(own):
+            return Ahead(None, None, ())
+        if self.full:
+            return Ahead(len(self.before), len(self.line_up), jobs)
+        places = self.positions
+        key = (own.namespace, own.name)
+        if places is not None and key in places:
+            return Ahead(places[key], len(places), jobs)
+        return Ahead(None, None, jobs)
+
+    # --- those before it ---
+
+    def facts_of(self, workload: o.Workload) -> "Facts | None":
+        """The facts about another Workload of the same snapshot; None inside such facts: nobody looks further than one."""
+        if self._nested:
+            return None
+        key = (workload.namespace, workload.name)
+        if key not in self._others:
+            facts = type(self._facts)(
+                self._snapshot, JobRef(workload.namespace, workload.name, "Workload"), self._facts.thresholds
+            )
+            facts.order._nested = True  # noqa: SLF001 - the same class
+            self._others[key] = facts if facts.identity.workload is workload else None
+        return self._others[key]
+
+    def verdict_of(self, workload: o.Workload) -> str | None:
+        """The quota verdict of another Workload (fits, wait, never, excluded); None when it cannot be computed."""
+        other = self.facts_of(workload)
+        if other is None:
+            return None
+        try:
+            return other.quota.verdict
+        except Unknown:
+            return None
+
+    def state_of(self, workload: o.Workload) -> HeadState:
+        """Why a Workload before the asked one waits: from its own arithmetic, else in Kueue's words."""
+        verdict = self.verdict_of(workload)
+        other = self.facts_of(workload)
+        short = other.quota.shortfall_or_none if other is not None and verdict in {"wait", "never"} else None
+        if short is not None and short.main is not None:
+            main = short.main
+            what = f"{human(main.resource, main.short)} more {main.resource} in flavor {short.flavor}"
+            if verdict == "never":
+                return HeadState(verdict, f"can never start as written: it wants {what} than there can ever be")
+            return HeadState(verdict, f"waits for {what}")
+        if other is not None and verdict == "excluded":
+            why = sorted({row.why for row in other.quota.rows if row.verdict == "excluded" and row.why})
+            return HeadState(verdict, f"can use no flavor of the queue ({quoted(', '.join(why), 120) or 'excluded'})")
+        text = verdict_text(workload)
+        if text:
+            return HeadState(verdict, f'waits; Kueue says "{quoted(text, 200)}"', computed=False)
+        return HeadState(verdict, "has not been looked at yet", computed=False)
+
+    @fact
+    def strict_head(self) -> Standing | None:
+        """In a StrictFIFO queue the first one before it that is not let past; None when there is none.
+
+        A head whose namespace the ClusterQueue does not select is passed over by Kueue.
+        """
+        if not self.queue.strict:
+            return None
+        return next((s for s in self.before if not self._wrong_namespace(s.workload)), None)
+
+    def _wrong_namespace(self, workload: o.Workload) -> bool:
+        try:
+            namespace = self._snapshot.one_of(o.Namespace, workload.namespace)
+        except Unknown:
+            return _NAMESPACE in verdict_text(workload).lower()
+        return namespace is not None and not selector_matches(
+            self.queue.spec.namespace_selector, namespace.metadata.labels
+        )
+
+    @fact
+    def in_motion(self) -> tuple[Standing, ...]:
+        """Of those before it the ones that Kueue has yet to decide about, or for which it evicts: they come first.
+
+        Parked ones, whose last verdict was that they do not fit and who still do not, are passed over.
+        """
+        parked = [s.workload for s in self.before if verdict_text(s.workload)]
+        found = []
+        for standing in self.before:
+            other = standing.workload
+            said = announced(other)
+            if not verdict_text(other):
+                if not any(self._equals(other, one) for one in parked):
+                    found.append(standing)
+            elif (said is not None and said.kind != "overlap") or (
+                len(found) < SHOWN and self.verdict_of(other) == "fits"
+            ):
+                found.append(standing)
+        return tuple(found)
+
+    def _equals(self, one: o.Workload, other: o.Workload) -> bool:
+        return one is not other and same_shape(one, other)
+
+    @fact
+    def failed_equal(self) -> o.Workload | None:
+        """A Workload of this queue with the same shape and priority that Kueue looked at and found not to fit."""
+        own = self._facts.identity.want()
+        equals = [
+            w
+            for w in self.line_up
+            if w is not own and verdict_text(w) and announced(w) is None and same_shape(own, w)
+            and WAITS_FOR_READY not in verdict_text(w).lower()
+        ]  # fmt: skip
+        return equals[0] if equals else None
+
+    @fact
+    def rival_heads(self) -> tuple[tuple[str, o.Workload], ...]:
+        """The first waiting Workload that was read of each other ClusterQueue of the cohort, highest priority first."""
+        own = self.queue.name
+        queues = self.preemption.cohort_queues - {own}
+        routes = {
+            (local.namespace, local.name): local.spec.cluster_queue
+            for local in self._snapshot.all_of(o.LocalQueue, read="seen")
+            if local.spec.cluster_queue in queues and local.spec.stop_policy not in _STOPPED
+        }
+        heads: dict[str, o.Workload] = {}
+        for other in sorted(self._snapshot.all_of(o.Workload, read="seen"), key=_base_key):
+            queue = routes.get((other.namespace, other.spec.queue_name))
+            conditions = other.status.conditions
+            if queue is None or other.spec.active is False or other.metadata.deletion_timestamp is not None:
+                continue
+            if not any(is_true(conditions, kind) for kind in ("QuotaReserved", "Finished")):
+                heads.setdefault(queue, other)
+        return tuple(sorted(heads.items(), key=lambda entry: _base_key(entry[1])))
+
+    def share(self, queue: str) -> int | None:
+        """The weighted share that Kueue writes for a ClusterQueue with fair sharing, None when it writes none."""
+        found = self._snapshot.look_of(o.ClusterQueue, queue)
+        value = found.status.fair_sharing.get("weightedShare") if found is not None else None
+        return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+    # --- blockAdmission ---
+
+    @fact
+    def blocking_not_ready(self) -> NotReady:
+        """Workloads with quota whose pods are not ready, and what shows that Kueue holds everybody up for them."""
+        own = self._facts.identity.want()
+        everyone = self._snapshot.all_of(o.Workload, read="seen")
+        blockers = sorted(
+            (w for w in everyone if holds_quota(w) and not is_true(w.status.conditions, "PodsReady")),
+            key=lambda w: (not is_true(w.status.conditions, "Admitted"), ready_since(w) or self._facts.now, w.name),
+        )
+        said = [w for w in everyone if WAITS_FOR_READY in verdict_text(w).lower() and not holds_quota(w)]
+        said.sort(key=lambda w: (w is not own, w.namespace, w.name))
+        return NotReady(
+            tuple(blockers), self._snapshot.covers("Workload"), said[0] if said else None, self._blocks_by_configuration
+        )
+
+    @fact
+    def _blocks_by_configuration(self) -> bool | None:
+        configuration = self._configuration
+        if not isinstance(configuration, dict):
+            return None
+        wait = configuration.get("waitForPodsReady")
+        if not isinstance(wait, dict):
+            return False
+        blocks = wait.get("blockAdmission")
+        if isinstance(blocks, bool):
+            return blocks
+        # v1beta1 of the configuration blocks by default once waitForPodsReady is enabled, v1beta2 does not
+        return str(configuration.get("apiVersion", "")).endswith("v1beta1") and wait.get("enable") is True
+
+    @fact
+    def last_reservation(self) -> datetime | None:
+        """The newest moment at which any Workload that was read got its quota, None when none has."""
+        times = [
+            found.last_transition_time
+            for w in self._snapshot.all_of(o.Workload, read="seen")
+            if (found := condition(w.status.conditions, "QuotaReserved")) is not None
+            and found.status == "True"
+            and found.last_transition_time is not None
+        ]
+        return max(times, default=None)
+
+    # --- holders that run nothing ---
+
+    @fact
+    def stale_holders(self) -> tuple[Stale, ...]:
+        """Of those who hold what is missing the ones that run nothing for long, or that belong to the asked job itself.
+
+        The slice that the asked Workload replaces, and those that are being evicted for it, are none of them.
+        """
+        own = self._facts.identity.want()
+        replaced = own.metadata.annotations.get(REPLACEMENT_FOR, "")
+        victims = {(v.workload.namespace, v.workload.name) for v in self.preemption.victims}
+        found: dict[tuple[str, str], Stale] = {}
+        for holder in self._facts.quota.holders:
+            key = (holder.namespace, holder.workload)
+            workload = self._snapshot.look_of(o.Workload, holder.workload, holder.namespace)
+            if workload is None or workload is own or key in victims or key in found:
+                continue
+            if holder.namespace == own.namespace and replaced in {workload.name, f"{own.namespace}/{workload.name}"}:
+                continue
+            stale = self._stale(workload, holder, own)
+            if stale is not None:
+                found[key] = stale
+        return tuple(found.values())
+
+    def _stale(self, workload: o.Workload, holder: Holder, own: o.Workload) -> Stale | None:
+        if workload in self._facts.identity.workloads:
+            return Stale(workload, holder, "own", "it is this job's own earlier Workload")
+        for above in self._ancestors:
+            if workload in self._facts.identity.workloads_of(above):
+                return Stale(workload, holder, "parent", f"it belongs to its own parent, {above.kind} {above.name}")
+        if (
+            job_of(workload) == job_of(own)
+            and workload.namespace == own.namespace
+            and _owner_uid(workload) != _owner_uid(own)
+        ):
+            return Stale(workload, holder, "own", "it belongs to an earlier job of the same name, which is gone")
+        return self._idle(workload, holder)
+
+    @fact
+    def _ancestors(self) -> tuple[o.KubeObject, ...]:
+        target = self._facts.identity.target
+        job = self._facts.identity.root if isinstance(target, o.Workload) else target
+        if job is None:
+            return ()
+        found: list[o.KubeObject] = []
+        for ref in job.metadata.owner_references:
+            above = self._snapshot.by_uid(ref.uid) if ref.uid else None
+            above = above or self._snapshot.look(ref.kind, ref.name, job.namespace)
+            if above is not None:
+                found += [above, *self._facts.identity.owners(above)]
+        return tuple(found)
+
+    def _idle(self, workload: o.Workload, holder: Holder) -> Stale | None:
+        long, conditions = self._facts.thresholds.long, workload.status.conditions
+        evicted = condition(conditions, "Evicted")
+        if evicted is not None and evicted.status == "True":
+            age = self._facts.age(evicted.last_transition_time)
+            if age is None or age <= long:
+                return None
+            why = f"it was evicted ({quoted(evicted.reason, 60)}) {duration(age)} ago and never gave its quota back"
+            return Stale(workload, holder, "evicted", why, self._nobody_runs(workload) is True)
+        age = self._facts.age(holder.since)
+        if age is None or age <= long or self._nobody_runs(workload) is not True:
+            return None
+        kind, name = job_of(workload)
+        try:
+            job = self._snapshot.find(kind, name, workload.namespace) if kind in BY_NAME else None
+        except Unknown:
+            return None
+        if (
+            kind in BY_NAME
+            and kind != "Workload"
+            and (job is None or _owner_uid(workload) not in {"", job.metadata.uid})
+        ):
+            return Stale(workload, holder, "ownerless", f"its {kind} {name} is gone and no pod of it runs", idle=True)
+        replicas = job.spec.get("replicas") if isinstance(job, o.Job) else None
+        if replicas == 0:
+            return Stale(workload, holder, "scaled-to-zero", f"its {kind} {name} is scaled to zero", idle=True)
+        return None
+
+    def _nobody_runs(self, workload: o.Workload) -> bool | None:
+        """Whether no pod of a Workload is left; None when its pods were not read."""
+        if not self._snapshot.covers("Pod", workload.namespace):
+            return None
+        return not pods_of(self._facts, workload)
+
+    # --- how long ---
+
+    @fact
+    def release_window(self) -> ReleaseWindow | None:
+        """By when enough is released, from the execution limits of those who hold what is short. None without such limits."""
+        rows = [row for row in self._facts.quota.rows if row.verdict == "wait" and row.short]
+        if not rows:
+            return None
+        row = min(rows, key=lambda row: ((row.short or 0) / max(row.requested, 1), row.flavor, row.resource))
+        ends: list[tuple[datetime, int, str]] = []
+        for holder in self._facts.quota.holders:
+            if (holder.flavor, holder.resource) != (row.flavor, row.resource):
+                continue
+            found = self._snapshot.look_of(o.Workload, holder.workload, holder.namespace)
+            end = must_end(found) if found is not None else None
+            if end is not None:
+                ends.append((max(end, self._facts.now), holder.amount, f"{holder.namespace}/{holder.workload}"))
+        ends.sort()
+        short = row.short or 0
+        earliest = _reached(ends, short)
+        if earliest is None:
+            return None
+        ahead = sum(self._asks(standing.workload, row.resource) for standing in self.before)
+        latest = _reached(ends, short + ahead)
+        names = tuple(name for end, _, name in ends if end <= (latest or earliest))[:SHOWN]
+        return ReleaseWindow(earliest, latest, row.flavor, row.resource, short, names)
+
+    def _asks(self, workload: o.Workload, resource: str) -> int:
+        total = 0
+        for requests in workload.status.resource_requests:
+            try:
+                total += amount(resource, requests.resources.get(resource, "0"))
+            except ValueError:
+                continue
+        return total
+
+
+def _owner_uid(workload: o.Workload) -> str:
+    owner = next((ref for ref in workload.metadata.owner_references if ref.controller), None)
+    return owner.uid if owner is not None else ""
+
+
+def _reached(ends: list[tuple[datetime, int, str]], wanted: int) -> datetime | None:
+    """The moment by which the ends, in order, have released so much; None when they never do."""
+    freed = 0
+    for end, size, _ in ends:
+        freed += size
+        if freed >= wanted:
+            return end
+    return None
+
+
+def must_end(workload: o.Workload) -> datetime | None:
+    """When Kueue will end a Workload at the latest: admission plus its maximum execution time, less what it used before."""
+    admitted = condition(workload.status.conditions, "Admitted")
+    limit = workload.spec.maximum_execution_time_seconds
+    if limit is None or admitted is None or admitted.status != "True" or admitted.last_transition_time is None:
+        return None
+    used = (
+        workload.status.accumulated_past_execution_time_seconds
+        or workload.status.accumulated_past_exexcution_time_seconds
+        or 0
+    )
+    return admitted.last_transition_time + timedelta(seconds=min(max(limit - used, 0), 10**9))
+
+
+def ready_since(workload: o.Workload) -> datetime | None:
+    """Since when a Workload's pods are not ready: PodsReady=False, else its admission or reservation."""
+    for kind in ("PodsReady", "Admitted", "QuotaReserved"):
+        found = condition(workload.status.conditions, kind)
+        if found is not None and found.last_transition_time is not None:
+            return found.last_transition_time
+    return None
+
+
+def _base_key(workload: o.Workload) -> tuple[Any, ...]:
+    at = queued_at(workload)
+    return (-priority_of(workload), at is None, at.timestamp() if at is not None else 0.0, workload.metadata.uid)
+
+
+def _number(value: Any, default: float) -> float:  # noqa: ANN401 - a quantity as the API or a configuration has it
+    try:
+        return float(parse(value)) if isinstance(value, str | int | float) and not isinstance(value, bool) else default
+    except ValueError:
+        return default

@@ -1,19 +1,93 @@
 """Rule behind-in-queue."""
 
-from bot.core.diagnosis import Found
+from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
+from bot.core.facts.order import LOST_IN_CYCLE, Standing, job_of, moment, verdict_text
+from bot.core.names import named, quoted, subject
 from bot.core.rule import rule
+from bot.core.snapshot import Unknown
 
 
-@rule("quota", move="nobody", outlook="wait", phases=("waiting",), needs=())
+@rule("quota", move="nobody", outlook="wait", phases=("waiting",), needs=("Workload", "LocalQueue"))
 def behind_in_queue(facts: Facts) -> Found | None:
-    """Behind in queue.
+    """Others stand before it.
 
     When:
-        it would fit, and others stand before it; position, who is ahead, sizes; also a head that sticks because
-        of its own preemptions, or a neighbour's head for which Kueue sets quota aside
+        The Workload would fit, and Workloads stand before it in its ClusterQueue that Kueue has yet to look at, that fit
+        as well, or that wait for their own preemptions; or Kueue says that it lost to another Workload of the cohort in
+        the same round.
     Why it blocks:
+        Kueue tries one Workload of a ClusterQueue at a time: by priority, then by the time at which it was queued. What
+        those before it take may not be left for it.
     What to do:
+        Wait. A higher priority class puts it further ahead.
     """
-    del facts
-    return None
+    if facts.quota.verdict != "fits":
+        return None
+    order, own = facts.order, facts.identity.want()
+    ahead = order.in_motion
+    me = subject("Workload", own.name, own.namespace)
+    text = verdict_text(own)
+    lost = any(part in text.lower() for part in LOST_IN_CYCLE)
+    if not ahead and not lost:
+        if not order.full and order.line.position is None and not text:
+            reason = "the Workloads that wait in the same ClusterQueue were not all read"
+            raise Unknown(reason)
+        return None
+    if not ahead:
+        return _lost(facts, me, text)
+    line = order.line
+    first = ahead[0]
+    where = f"{line.position} of {line.total}" if line.position is not None else f"at least {len(ahead)}"
+    subjects = tuple(subject("Workload", s.workload.name, s.workload.namespace) for s in ahead[:5])
+    size = _size(first)
+    window = order.release_window
+    steps = [Step("nobody", "Wait: it is looked at after those before it.")]
+    if window is not None:
+        steps.append(
+            Step("nobody", f"Enough is released until {moment(window.latest or window.earliest)} {window.basis}.")
+        )
+    if first.why.startswith("higher priority"):
+        steps.append(Step("asker", "Or give it a higher priority class, if it deserves one."))
+    kind, name = job_of(first.workload)
+    return Found(
+        f"It would fit, but {where} Workloads in ClusterQueue {named('ClusterQueue', order.queue.name)} stand before it,"
+        f" the first {kind} {named(kind, name, first.workload.namespace)}{size}: {first.why}.",
+        tuple(Evidence(who, "order", s.why, "computed") for who, s in zip(subjects, ahead[:5], strict=False)),
+        tuple(steps),
+        subjects,
+        "certain" if order.full and not order.usage_based else "likely",
+    )
+
+
+def _size(standing: Standing) -> str:
+    totals = [
+        f"{value} {name}"
+        for entry in standing.workload.status.resource_requests
+        for name, value in sorted(entry.resources.items())
+    ]
+    return f" ({', '.join(totals[:3])})" if totals else ""
+
+
+def _lost(facts: Facts, me: str, text: str) -> Found:
+    heads = facts.order.rival_heads
+    said = Evidence(me, "status.conditions[QuotaReserved].message", quoted(text), "kueue")
+    if not heads:
+        return Found(
+            "It would fit now, but in Kueue's last round another Workload of the cohort went first.",
+            (said,),
+            (Step("nobody", "Wait: Kueue tries again in the next round."),),
+            (me,),
+            "reported",
+        )
+    _, head = heads[0]
+    kind, name = job_of(head)
+    other = subject("Workload", head.name, head.namespace)
+    return Found(
+        f"In Kueue's last round another Workload of the cohort went first; {kind} {named(kind, name, head.namespace)} waits"
+        " at the head of another ClusterQueue, for which Kueue may set quota aside.",
+        (said, Evidence(other, "spec.priority", str(head.spec.priority or 0))),
+        (Step("nobody", "Wait: Kueue tries again in the next round."),),
+        (me, other),
+        "reported",
+    )

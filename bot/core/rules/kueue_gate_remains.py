@@ -1,18 +1,59 @@
 """Rule kueue-gate-remains."""
 
-from bot.core.diagnosis import Found
+from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
+from bot.core.facts.identity import since
+from bot.core.facts.order import duration
+from bot.core.facts.topology import gates_of
+from bot.core.names import named, subject
 from bot.core.rule import rule
 
+_TOPOLOGY = "kueue.x-k8s.io/topology"
+_ELASTIC = "kueue.x-k8s.io/elastic-job"
 
-@rule("pods", move="platform", outlook="fix", phases=("unmanaged", "admitted"), needs=())
+
+@rule("pods", move="platform", outlook="fix", phases=("unmanaged", "admitted"), needs=("Pod",))
 def kueue_gate_remains(facts: Facts) -> Found | None:
-    """Kueue gate remains.
+    """Kueue has not lifted its own gate.
 
     When:
-        Kueue's own gate on an admitted workload's pods
+        The Workload is admitted, and a pod of it still carries one of Kueue's scheduling gates (`kueue.x-k8s.io/…`).
     Why it blocks:
+        The scheduler does not look at a pod with a gate. Kueue lifts its gate after admission, and for the topology gate
+        once it knows the pod's domain.
     What to do:
+        Right after admission this passes by itself. If it does not, the platform team looks into Kueue's log; for the
+        topology gate also whether the pods carry the labels that tell Kueue their pod set and rank.
     """
-    del facts
-    return None
+    if facts.identity.phase == "admitted" and facts.identity.want().status.cluster_name:
+        return None
+    gated = sorted(
+        (pod for pod in facts.pods.all if gates_of(pod) and not pod.spec.node_name
+         and pod.metadata.deletion_timestamp is None and pod.status.phase not in {"Succeeded", "Failed"}),
+        key=lambda pod: pod.name,
+    )  # fmt: skip
+    if not gated:
+        return None
+    pod = gated[0]
+    gate = gates_of(pod)[0]
+    name = named("Pod", pod.name, pod.namespace)
+    workload = facts.identity.workload
+    age = facts.age(since(workload, "Admitted")) if workload is not None else None
+    when = f"{duration(age)} after admission" if age is not None else "although Kueue does not manage it"
+    young = age is not None and age <= facts.thresholds.young
+    more = f" and {len(gated) - 1} more pods" if len(gated) > 1 else ""
+    passing = "; this may pass by itself" if young else ""
+    steps = [Step("platform", "Look into Kueue's log for this pod and Workload.")]
+    if gate == _TOPOLOGY:
+        steps.insert(0, Step("platform", "Check that the pod carries Kueue's pod set label and its rank."))
+    if gate == _ELASTIC:
+        steps.insert(0, Step("platform", "Check whether the newest Workload slice covers this pod."))
+    if young:
+        steps.insert(0, Step("nobody", "Wait a moment."))
+    return Found(
+        f"Pod {name}{more} still carries Kueue's own scheduling gate {gate}, {when}{passing}.",
+        (Evidence(subject("Pod", pod.name, pod.namespace), "spec.schedulingGates", ", ".join(gates_of(pod))),),
+        tuple(steps),
+        (subject("Pod", pod.name, pod.namespace),),
+        data={"pods": len(gated)},
+    )

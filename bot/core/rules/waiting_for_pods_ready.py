@@ -1,19 +1,103 @@
 """Rule waiting-for-pods-ready."""
 
-from bot.core.diagnosis import Found
+from bot.core import objects as o
+from bot.core.diagnosis import Certainty, Evidence, Found, Step
 from bot.core.facts import Facts
+from bot.core.facts.order import NotReady, duration, job_of, ready_since, verdict_text
+from bot.core.names import named, quoted, subject
 from bot.core.rule import rule
 
 
-@rule("quota", move="platform", outlook="wait", phases=("waiting",), needs=())
+@rule("quota", move="platform", outlook="wait", phases=("waiting",), needs=("Workload",))
 def waiting_for_pods_ready(facts: Facts) -> Found | None:
-    """Waiting for pods ready.
+    """Kueue admits nobody until another job's pods are ready.
 
     When:
-        blockAdmission: Kueue's current text says so, or an admitted workload whose pods are not ready holds
-        everyone up; which, or that there is none
+        Kueue's current text says "waiting for all admitted workloads to be in PodsReady condition"; or it would fit, has
+        no verdict at all, and somebody's admitted pods are not ready while blockAdmission is seen to be on: in Kueue's
+        configuration, in another Workload's text, or because nobody got quota since.
     Why it blocks:
+        With `waitForPodsReady.blockAdmission` Kueue's scheduler stops for all ClusterQueues until every Workload that has
+        quota has its pods ready. How much quota is free does not matter meanwhile.
     What to do:
+        Get the pods of the Workload that is not ready to start, or evict it; Kueue does so itself after the timeout of
+        `waitForPodsReady`. If nobody should wait for somebody else's pods, the platform team sets `blockAdmission: false`.
     """
-    del facts
-    return None
+    own = facts.identity.want()
+    known = facts.order.blocking_not_ready
+    mine = known.said is own
+    if not mine and (verdict_text(own) or facts.quota.verdict != "fits" or not _stalls(facts, known)):
+        return None
+    me = subject("Workload", own.name, own.namespace)
+    evidence: tuple[Evidence, ...] = ()
+    if known.said is not None:
+        said = known.said
+        who = subject("Workload", said.name, said.namespace)
+        evidence = (Evidence(who, "status.conditions[QuotaReserved].message", quoted(verdict_text(said)), "kueue"),)
+    if known.configured:
+        config = subject("Namespace", facts.snapshot.kueue_namespace)
+        evidence = (*evidence, Evidence(config, "ConfigMap waitForPodsReady.blockAdmission", "true"))
+    if not known.blockers:
+        none = "no such Workload is left" if known.full else "which one could not be seen"
+        return Found(
+            f"Kueue waits for the pods of every admitted Workload to be ready; {none}.",
+            evidence or (Evidence(me, "status.conditions[QuotaReserved]", "absent"),),
+            (Step("platform", "Find the Workload whose pods are not ready; if there is none, look into Kueue's log."),),
+            (me,),
+            "reported",
+        )
+    first = known.blockers[0]
+    pods = _ready(first)
+    evidence = (
+        *evidence,
+        Evidence(subject("Workload", first.name, first.namespace), "status.conditions[PodsReady]", pods),
+    )
+    since = facts.age(ready_since(first))
+    kind, name = job_of(first)
+    more = f" and {len(known.blockers) - 1} more" if len(known.blockers) > 1 else ""
+    blocker = named("Workload", first.name, first.namespace)
+    certainty: Certainty = "likely"
+    if mine or known.said is not None:
+        certainty = "reported"
+    elif known.configured:
+        certainty = "certain"
+    return Found(
+        f"Kueue admits nobody until the pods of {kind} {named(kind, name, first.namespace)}{more} are ready: it has quota"
+        f" since {duration(since)} and its pods are not ready.",
+        evidence,
+        (
+            Step("platform", f"Find out why the pods of {blocker} do not start; Kueue evicts it after the timeout."),
+            Step("platform", "If nobody should wait for others' pods, set waitForPodsReady.blockAdmission to false."),
+        ),
+        (subject("Workload", first.name, first.namespace),),
+        certainty,
+    )
+
+
+def _stalls(facts: Facts, known: NotReady) -> bool:
+    """Whether, without a text about this Workload, everything points to blockAdmission."""
+    if not known.blockers or known.configured is False:
+        return False
+    if known.said is not None or known.configured:
+        return True
+    since = [at for w in known.blockers if (at := ready_since(w)) is not None]
+    last, long = facts.order.last_reservation, facts.thresholds.long
+    created = facts.age(facts.identity.want().metadata.creation_timestamp)
+    oldest = min(since, default=None)
+    return (
+        known.full
+        and oldest is not None
+        and (facts.age(oldest) or 0) > long
+        and (created or 0) > long
+        and (last is None or last <= oldest or (facts.age(last) or 0) > (created or 0))
+        and any(_reports(w) for w in known.blockers)
+    )
+
+
+def _reports(workload: o.Workload) -> bool:
+    return any(entry.type == "PodsReady" and entry.status == "False" for entry in workload.status.conditions)
+
+
+def _ready(workload: o.Workload) -> str:
+    found = next((entry for entry in workload.status.conditions if entry.type == "PodsReady"), None)
+    return f"{found.status} ({quoted(found.reason, 60)})" if found is not None else "absent"
