@@ -52,6 +52,8 @@ class Found:
     move: Move | None = None
     outlook: Outlook | None = None
     data: Mapping[str, Any] = field(default_factory=dict)
+    unread: tuple[str, ...] = ()
+    """What it fired without having read although that could change it ("trainjobs: not read"): the answer is not complete."""
 
     def __post_init__(self) -> None:
         """Refuse a finding without evidence."""

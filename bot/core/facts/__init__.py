@@ -5,10 +5,11 @@ ClusterQueue, cohort path), `quota` (the arithmetic), `order` (who stands before
 (evictions, Kueue's words, events), `pods`, `nodes` (the funnel), `controller` (Kueue itself).
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
-from bot.core.diagnosis import NotChecked
+from bot.core.diagnosis import Diagnosis, NotChecked
 from bot.core.facts.lazy import fact
 from bot.core.reference import JobRef
 from bot.core.snapshot import Snapshot
@@ -31,6 +32,8 @@ class Facts:
         self.ref = ref
         self.thresholds = thresholds or Thresholds()
         self.unchecked: tuple[NotChecked, ...] = ()
+        self.answer_for: Callable[[JobRef], Diagnosis] | None = None
+        """Answers another question about the same snapshot; the engine sets it, for names that several objects share."""
 
     @property
     def now(self) -> datetime:

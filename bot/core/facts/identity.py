@@ -1,20 +1,25 @@
 """Which object was meant, which Workload decides for it, and how far it is.
 
 Look-up order of a Workload (Kueue `pkg/controller/jobframework`): label job-uid, owner reference, prebuilt name, pod
-group name, then the topmost managed owner's. Names are never guessed.
+group name, then the topmost managed owner's. Names are never guessed, and an object of the same name with another UID is
+another object.
 """
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from bot.core import kinds
 from bot.core import objects as o
+from bot.core.diagnosis import JobId
 from bot.core.facts.lazy import fact
 from bot.core.objects import condition, is_true
+from bot.core.reference import JobRef
 from bot.core.rule import Phase
 from bot.core.snapshot import Unknown, owned
 
 if TYPE_CHECKING:
+    from bot.core.diagnosis import Diagnosis
     from bot.core.facts import Facts
 
 PREFIX = "kueue.x-k8s.io/"
@@ -23,7 +28,15 @@ GROUP_LABEL = PREFIX + "pod-group-name"
 JOB_UID_LABEL = PREFIX + "job-uid"
 PREBUILT = PREFIX + "prebuilt-workload-name"
 REPLACEMENT_FOR = PREFIX + "workload-slice-replacement-for"
+CONCURRENT_PARENT = PREFIX + "concurrent-admission-parent"
 _DEPTH = 10  # Kueue stops climbing owners at this depth
+_EPOCH = datetime.fromtimestamp(0, UTC)
+_OVER = {"Succeeded", "Failed"}
+_SERVING = {"StatefulSet", "LeaderWorkerSet"}
+"""They make a pod group of their pods, which is theirs alone."""
+_POD_LEVEL = {"Deployment", "ReplicaSet"}
+"""Each of their pods has a Workload of its own."""
+_HELD_STAGES = {"workload", "queue", "quota", "checks", "pods"}
 
 
 def dig(data: Any, path: str, default: Any = None) -> Any:  # noqa: ANN401 - walks untyped spec and status
@@ -53,10 +66,33 @@ def each(data: Any, path: str) -> list[Any]:  # noqa: ANN401
     return found
 
 
+def kind_of(item: o.KubeObject) -> str:
+    """Give an object's kind, also where a list left it out."""
+    return item.kind or type(item).__name__
+
+
+def same_kind(asked: str, kind: str, api_version: str) -> bool:
+    """Say whether a kind is the one that was asked for: "" asks for any, "notebooks.example.com" for a plural in a group."""
+    if not asked:
+        return True
+    wanted, _, group = asked.lower().partition(".")
+    spellings = {kind.lower(), f"{kind.lower()}s", f"{kind.lower()}es"}
+    return wanted in spellings and group in {"", api_version.rpartition("/")[0].lower()}
+
+
 def queue_name(item: o.KubeObject) -> str | None:
-    """Give the queue that an object names by label (annotation on very old Kueue), None when it names none."""
-    label = item.metadata.labels.get(QUEUE_LABEL)
-    return label if label is not None else item.metadata.annotations.get(QUEUE_LABEL)
+    """Give the queue that an object names by its label, None when it names none. An annotation does not count."""
+    return item.metadata.labels.get(QUEUE_LABEL)
+
+
+def group_name(item: o.KubeObject) -> str:
+    """Give the pod group that a pod says it belongs to, by label or (newer Kueue) annotation; "" for none."""
+    return item.metadata.labels.get(GROUP_LABEL) or item.metadata.annotations.get(GROUP_LABEL) or ""
+
+
+def prebuilt_name(item: o.KubeObject) -> str:
+    """Give the prebuilt Workload that a job names, by label or annotation; "" for none."""
+    return item.metadata.labels.get(PREBUILT) or item.metadata.annotations.get(PREBUILT) or ""
 
 
 def suspended(item: o.KubeObject) -> bool | None:
@@ -73,40 +109,69 @@ def suspended(item: o.KubeObject) -> bool | None:
     return value if isinstance(value, bool) else (False if known else None)
 
 
+_ENDS = {"Complete": True, "Completed": True, "Succeeded": True, "Failed": False}
+_STATES: dict[str, tuple[str, dict[str, bool]]] = {
+    "AppWrapper": ("phase", {"Succeeded": True, "Failed": False}),
+    "SparkApplication": ("applicationState.state", {"COMPLETED": True, "FAILED": False}),
+}
+
+
 def job_finished(item: o.KubeObject) -> tuple[bool, str] | None:
     """Give (succeeded, message) when the job object itself says that it is over, else None."""
     if isinstance(item, o.Pod):
-        if item.status.phase in {"Succeeded", "Failed"}:
+        if item.status.phase in _OVER:
             return item.status.phase == "Succeeded", item.status.message or item.status.reason
         return None
     if not isinstance(item, o.Job):
         return None
     entries = item.status.get("conditions")
     for entry in entries if isinstance(entries, list) else ():
-        if isinstance(entry, dict) and entry.get("status") == "True":
-            if entry.get("type") in {"Complete", "Completed", "Succeeded"}:
-                return True, str(entry.get("message", ""))
-            if entry.get("type") == "Failed":
-                return False, str(entry.get("message", ""))
-    for field, good in (("jobStatus", "SUCCEEDED"), ("jobDeploymentStatus", "Complete")):
-        if item.kind == "RayJob" and item.status.get(field) == good:
-            return True, str(item.status.get("message", ""))
-    if item.kind == "RayJob" and item.status.get("jobStatus") in {"FAILED", "STOPPED"}:
-        return False, str(item.status.get("message", ""))
-    return None
+        if isinstance(entry, dict) and entry.get("status") == "True" and entry.get("type") in _ENDS:
+            return _ENDS[entry["type"]], _text(entry.get("message"))
+    if item.kind == "RayJob":
+        return _ray_job_finished(item)
+    path, meanings = _STATES.get(item.kind, ("", {}))
+    state = dig(item.status, path)
+    return (
+        (meanings[state], _text(item.status.get("message"))) if isinstance(state, str) and state in meanings else None
+    )
+
+
+def _ray_job_finished(item: o.Job) -> tuple[bool, str] | None:
+    """A RayJob is over when its deployment is, or when its script ended well: a failed script may be tried again."""
+    deployment, script = item.status.get("jobDeploymentStatus"), item.status.get("jobStatus")
+    text = _text(item.status.get("message"))
+    if deployment in {"Complete", "Failed"}:
+        return deployment == "Complete" and script not in {"FAILED", "STOPPED"}, text
+    return (script == "SUCCEEDED", text) if script in {"SUCCEEDED", "STOPPED"} else None
+
+
+def _text(value: Any) -> str:  # noqa: ANN401
+    return value if isinstance(value, str) else ""
 
 
 @dataclass(frozen=True, slots=True)
 class PodGroup:
-    """A pod group that was asked about by its name."""
+    """A pod group that was asked about by its name, or by the name of one of its pods."""
 
     name: str
     namespace: str
     pods: tuple[o.Pod, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Meant:
+    """One thing that carries the asked name: an object, a pod group, or a job of which only its Workloads were read."""
+
+    api_version: str
+    kind: str
+    item: o.KubeObject | None = None
+    group: PodGroup | None = None
+    workloads: tuple[o.Workload, ...] = ()
+
+
 class Identity:
-    """The answers about identity; `target` None means that nothing of that name was found."""
+    """The answers about identity; `target` None means that no single object of that name was found."""
 
     def __init__(self, facts: "Facts") -> None:
         """Take the facts it belongs to."""
@@ -118,236 +183,569 @@ class Identity:
 
     @fact
     def candidates(self) -> tuple[o.KubeObject, ...]:
-        """Every object of that name, without those that another of them owns. Seen, not proven complete."""
+        """Every object of that name and kind that was read, in the order of the kinds. Not proven complete."""
         snapshot, ref = self._snapshot, self._ref
-        if ref.kind and ref.kind != "PodGroup":
-            found = snapshot.look(ref.kind, ref.name, ref.namespace)
-            foreign = [
-                item
-                for item in snapshot.foreign
-                if (item.kind, item.namespace, item.name) == (ref.kind, ref.namespace, ref.name)
-            ]
-            return (found,) if found is not None else tuple(foreign[:1])
-        names = [] if ref.kind else [*(kind.kind for kind in kinds.JOB_KINDS), "Pod", "Workload"]
-        found_all = [item for kind in names if (item := snapshot.look(kind, ref.name, ref.namespace)) is not None]
-        if not ref.kind:
-            found_all += [item for item in snapshot.foreign if (item.namespace, item.name) == (ref.namespace, ref.name)]
-        uids = {item.metadata.uid for item in found_all if item.metadata.uid}
-        top = [
+        known = [*(kind.kind for kind in kinds.JOB_KINDS), "Pod", "Workload"]
+        found = [
             item
-            for item in found_all
-            if not any(owner.uid in uids - {item.metadata.uid} for owner in item.metadata.owner_references)
+            for kind in known
+            if ref.kind in {"", kind} and (item := snapshot.look(kind, ref.name, ref.namespace)) is not None
         ]
-        group_taken = any(isinstance(item, o.Workload) for item in top) and self.group is not None
-        return tuple(item for item in top if not (group_taken and isinstance(item, o.Workload)))
+        foreign = [
+            item
+            for item in snapshot.foreign
+            if (item.namespace, item.name) == (ref.namespace, ref.name)
+            and same_kind(ref.kind, item.kind, item.api_version)
+        ]
+        return (*found, *sorted(foreign, key=lambda item: (item.kind, item.api_version)))
 
     @fact
-    def group(self) -> PodGroup | None:
-        """The pod group of that name, if pods carry it."""
-        ref = self._ref
-        if ref.kind not in {"", "PodGroup"}:
-            return None
-        pods = tuple(
-            pod
-            for pod in self._snapshot.all_of(o.Pod, read="seen", namespace=ref.namespace)
-            if pod.metadata.labels.get(GROUP_LABEL) == ref.name
+    def _groups(self) -> dict[str, tuple[o.Pod, ...]]:
+        """The pods of the asked namespace that were read, by the name of their group."""
+        by_name: dict[str, list[o.Pod]] = {}
+        for pod in self._snapshot.all_of(o.Pod, read="seen", namespace=self._ref.namespace):
+            name = group_name(pod)
+            if name:
+                by_name.setdefault(name, []).append(pod)
+        return {name: tuple(sorted(pods, key=lambda pod: pod.name)) for name, pods in by_name.items()}
+
+    @fact
+    def meant(self) -> tuple[Meant, ...]:
+        """The distinct things of that name: what belongs to another of them is left out."""
+        things = [Meant(item.api_version, item.kind or kind_of(item), item) for item in self.candidates]
+        pods = self._groups.get(self._ref.name, ())
+        if pods and same_kind(self._ref.kind, "PodGroup", "v1"):
+            things = self._with_group(things, pods)
+        owners = [self._owner_reference(item) for item in self.candidates]
+        known = {thing.kind for thing in things} | {
+            owner.kind for owner in owners if owner and owner.name == self._ref.name
+        }
+        things += [thing for thing in self._by_reference if thing.kind not in known]
+        if self._ref.kind:
+            return tuple(things[:1])
+        items = [thing.item for thing in things if thing.item is not None]
+        return tuple(thing for thing in things if thing.item is None or not self._belongs(thing.item, items))
+
+    def _with_group(self, things: list[Meant], pods: tuple[o.Pod, ...]) -> list[Meant]:
+        """Add the pod group of that name. The group that a StatefulSet or LeaderWorkerSet makes of its pods is theirs."""
+        serving = [owner for pod in pods for owner in self.owners(pod) if kind_of(owner) in _SERVING]
+        if serving:
+            return things or [Meant(serving[-1].api_version, kind_of(serving[-1]), serving[-1])]
+        if any(thing.item in self.owners(pod) for pod in pods for thing in things if thing.item is not None):
+            return things
+        group = PodGroup(self._ref.name, self._ref.namespace, pods)
+        others = [thing for thing in things if not isinstance(thing.item, o.Workload) and thing.item not in pods]
+        return [*others, Meant("v1", "PodGroup", group=group)]
+
+    @fact
+    def _by_reference(self) -> tuple[Meant, ...]:
+        """Jobs of that name that were not read but whose Workloads name them as owner; not those proven to be gone."""
+        found: dict[tuple[str, str], list[o.Workload]] = {}
+        for workload in self._snapshot.all_of(o.Workload, read="seen", namespace=self._ref.namespace):
+            for owner in workload.metadata.owner_references:
+                known = kinds.of_object(owner.api_version, owner.kind)
+                gone = known is not None and self._snapshot.covers(known.kind, self._ref.namespace, owner.name)
+                if (
+                    owner.name == self._ref.name
+                    and same_kind(self._ref.kind, owner.kind, owner.api_version)
+                    and not gone
+                ):
+                    found.setdefault((owner.kind, owner.api_version), []).append(workload)
+        return tuple(
+            Meant(api_version, kind, workloads=tuple(workloads))
+            for (kind, api_version), workloads in sorted(found.items())
         )
-        return PodGroup(ref.name, ref.namespace, pods) if pods else None
 
     @fact
-    def orphans(self) -> tuple[o.Workload, ...]:
-        """Workloads whose owner reference names the asked job although the owner itself was not read."""
-        ref = self._ref
+    def leftovers(self) -> tuple[o.Workload, ...]:
+        """Workloads whose owner had the asked name and is proven to be gone."""
+        here = {id(workload) for thing in self.meant for workload in thing.workloads}
         return tuple(
             workload
-            for workload in self._snapshot.all_of(o.Workload, read="seen", namespace=ref.namespace)
-            if any(
-                owner.name == ref.name and ref.kind in {"", owner.kind} for owner in workload.metadata.owner_references
+            for workload in self._snapshot.all_of(o.Workload, read="seen", namespace=self._ref.namespace)
+            if id(workload) not in here
+            and any(
+                owner.name == self._ref.name and same_kind(self._ref.kind, owner.kind, owner.api_version)
+                for owner in workload.metadata.owner_references
             )
         )
+
+    def _belongs(self, item: o.KubeObject, items: list[o.KubeObject]) -> bool:
+        """Say whether an object is owned, directly or not, by another of the same name, or is its Workload."""
+        others = [other for other in items if other is not item]
+        if any(owner is other for owner in self.owners(item) for other in others):
+            return True
+        return isinstance(item, o.Workload) and any(
+            item in self._direct(other) for other in others if not isinstance(other, o.Workload)
+        )
+
+    @fact
+    def answers(self) -> "tuple[tuple[Meant, Diagnosis | None], ...]":
+        """Of several things with the asked name: each with its own answer on the same snapshot (None without an engine)."""
+        if len(self.meant) < 2:
+            return ()
+        ask = self._facts.answer_for
+        ref = self._ref
+        return tuple(
+            (thing, ask(JobRef(ref.namespace, ref.name, thing.kind, ref.cluster)) if ask else None)
+            for thing in self.meant
+        )
+
+    @fact
+    def ambiguous(self) -> "tuple[tuple[Meant, Diagnosis | None], ...]":
+        """The things of that name that wait, with their answers, when there is more than one; else nothing."""
+        waiting = tuple((thing, answer) for thing, answer in self.answers if self._thing_waits(thing, answer))
+        return waiting if len(waiting) > 1 else ()
+
+    def _thing_waits(self, thing: Meant, answer: "Diagnosis | None") -> bool:
+        if answer is not None and answer.stage in _HELD_STAGES and answer.headline.rule != "scaled-to-zero":
+            return answer.outlook not in {"running", "finished", "unknown"}
+        if thing.item is not None:
+            return self.is_waiting(thing.item)
+        workloads = thing.workloads
+        if thing.group is not None:
+            workloads = self._of_group(thing.group)
+            if not workloads:
+                return any(suspended(pod) for pod in thing.group.pods)
+        return any(phase_of(workload) in {"waiting", "reserved"} for workload in workloads)
+
+    @fact
+    def chosen(self) -> Meant | None:
+        """What was meant: the only thing of that name, or of several the one that waits; None when several wait."""
+        if self.ambiguous or not self.meant:
+            return None
+        if len(self.meant) == 1:
+            return self.meant[0]
+        waiting = [thing for thing, answer in self.answers if self._thing_waits(thing, answer)]
+        unfinished = [thing for thing in self.meant if thing.item is None or job_finished(thing.item) is None]
+        return (waiting or unfinished or list(self.meant))[0]
 
     @fact
     def target(self) -> o.KubeObject | None:
-        """The one object that was meant: the only candidate, or among several the one that waits, or the first."""
-        candidates = self.candidates
-        if len(candidates) <= 1:
-            return candidates[0] if candidates else None
-        waiting = [item for item in candidates if self.is_waiting(item)]
-        unfinished = [item for item in candidates if job_finished(item) is None]
-        return (waiting or unfinished or list(candidates))[0]
+        """The one object that was meant; None for a pod group, for a job that was not read, and when it is not clear."""
+        return self.chosen.item if self.chosen is not None else None
+
+    @fact
+    def group(self) -> PodGroup | None:
+        """The pod group that was asked about by its name or by one of its pods; not the one that a StatefulSet makes."""
+        chosen = self.chosen
+        if chosen is not None and chosen.group is not None:
+            return chosen.group
+        if isinstance(self.target, o.Pod) and self.root is self.target:
+            name = group_name(self.target)
+            if name:
+                return PodGroup(name, self.target.namespace, self._groups.get(name, (self.target,)))
+        return None
+
+    @fact
+    def orphans(self) -> tuple[o.Workload, ...]:
+        """The Workloads of the asked job when the job itself was not read."""
+        return self.chosen.workloads if self.chosen is not None else ()
+
+    @fact
+    def job(self) -> JobId | None:
+        """The job that was meant, by its object or by what its Workloads or pods say of it; None when it was not found.
+
+        For a Workload it is the job that owns it, when one does.
+        """
+        chosen, namespace = self.chosen, self._ref.namespace
+        if chosen is None:
+            return None
+        item = chosen.item
+        if isinstance(item, o.Workload):
+            owners = item.metadata.owner_references
+            owner = next((ref for ref in owners if ref.controller), owners[0] if len(owners) == 1 else None)
+            if self.root is not None and self.root is not item:
+                item = self.root
+            elif owner is not None and owner.kind != "Workload":
+                return JobId(owner.api_version, owner.kind, namespace, owner.name)
+        if item is not None:
+            return JobId(item.api_version, item.kind or kind_of(item), item.namespace, item.name)
+        return JobId(chosen.api_version, chosen.kind, namespace, self._ref.name)
 
     def is_waiting(self, item: o.KubeObject) -> bool:
-        """Say whether this candidate has a Workload that is neither finished nor admitted, or is suspended without one."""
+        """Say whether this object has a Workload that is neither finished nor admitted, or is suspended without one."""
         workloads = self.workloads_of(item)
         if workloads:
-            return any(
-                not is_true(w.status.conditions, "Finished") and not is_true(w.status.conditions, "Admitted")
-                for w in workloads
-            )
-        return bool(suspended(item)) and job_finished(item) is None
+            return any(phase_of(workload) in {"waiting", "reserved"} for workload in workloads)
+        return bool(suspended(item)) and job_finished(item) is None and kind_of(item) != "CronJob"
 
     # --- its owners and its Workloads ---
+
+    @fact
+    def _by_owner(self) -> dict[str, list[o.KubeObject]]:
+        """The objects of the asked namespace that were read, by the UID of each owner."""
+        index: dict[str, list[o.KubeObject]] = {}
+        for kind in (*kinds.JOB_KINDS, kinds.BY_NAME["Pod"]):
+            for child in self._snapshot.seen(kind.kind, self._ref.namespace):
+                for reference in child.metadata.owner_references:
+                    if reference.uid:
+                        index.setdefault(reference.uid, []).append(child)
+        return index
+
+    @fact
+    def _workload_index(self) -> dict[str, list[o.Workload]]:
+        """The Workloads of the asked namespace that were read, by the UID of their job and of each owner."""
+        index: dict[str, list[o.Workload]] = {}
+        for workload in self._snapshot.all_of(o.Workload, read="seen", namespace=self._ref.namespace):
+            uids = {owner.uid for owner in workload.metadata.owner_references}
+            uids.add(workload.metadata.labels.get(JOB_UID_LABEL, ""))
+            for uid in uids - {""}:
+                index.setdefault(uid, []).append(workload)
+        return index
 
     def owners(self, item: o.KubeObject) -> tuple[o.KubeObject, ...]:
         """The chain of controlling owners that were read, nearest first, at most ten."""
         chain: list[o.KubeObject] = []
+        current = item
         while len(chain) < _DEPTH:
-            reference = next((ref for ref in item.metadata.owner_references if ref.controller), None)
-            owner = None
-            if reference is not None:
-                owner = self._snapshot.by_uid(reference.uid) or self._snapshot.look(
-                    reference.kind, reference.name, item.namespace
-                )
-            if owner is None or owner in chain:
+            reference = self._owner_reference(current)
+            owner = self._resolve(reference, current.namespace) if reference is not None else None
+            if owner is None or owner is item or any(owner is known for known in chain):
                 break
             chain.append(owner)
-            item = owner
+            current = owner
         return tuple(chain)
+
+    def _owner_reference(self, item: o.KubeObject) -> o.OwnerReference | None:
+        """The reference to the owner that controls an object; for a Workload of several owners the one that is no pod."""
+        references = item.metadata.owner_references
+        controlling = next((ref for ref in references if ref.controller), None)
+        if controlling is None and isinstance(item, o.Workload):
+            above = [ref for ref in references if ref.kind != "Pod"]
+            controlling = above[0] if above else references[0] if len(references) == 1 else None
+        return controlling
+
+    def _resolve(self, reference: o.OwnerReference, namespace: str) -> o.KubeObject | None:
+        """The owner that a reference names, if it was read: an object of the same name with another UID is not it."""
+        owner = self._snapshot.by_uid(reference.uid) if reference.uid else None
+        if owner is None:
+            same_name = self._snapshot.look(reference.kind, reference.name, namespace)
+            if same_name is not None and not (same_name.metadata.uid and reference.uid):
+                owner = same_name
+        return owner
+
+    @fact
+    def unread_owner(self) -> o.OwnerReference | None:
+        """The owner of a job kind at which the climb ended because it was not read; None when the chain is complete."""
+        if self.target is None:
+            return None
+        last = (self.target, *self.owners(self.target))[-1]
+        reference = self._owner_reference(last)
+        if reference is None or len(self.owners(self.target)) >= _DEPTH or isinstance(last, o.Workload):
+            return None
+        kind = kinds.of_object(reference.api_version, reference.kind)
+        if kind is None or (kind.job is None and kind.kind != "Pod") or kind.kind in {"CronJob", *_POD_LEVEL}:
+            return None
+        gone = self._snapshot.covers(kind.kind, last.namespace, reference.name)
+        return None if gone or self._resolve(reference, last.namespace) is not None else reference
 
     @fact
     def root(self) -> o.KubeObject | None:
-        """The object that Kueue manages for the target: the topmost owner with a queue name or a Workload, else the target."""
+        """The object that decides for the target: the one that Kueue manages, or whose suspension the target follows.
+
+        The job that owns an asked Workload; of a CronJob's Jobs the one that matters; the topmost owner with a queue name
+        or with the target's Workload; for a job that Kueue does not manage, the topmost job above it. Else the target.
+        """
         target = self.target
         if target is None:
             return None
-        above = [
-            item
-            for item in self.owners(target)
-            if queue_name(item) is not None or (not isinstance(item, o.Workload) and self._direct(item))
+        owners = self.owners(target)
+        if isinstance(target, o.Workload):
+            return next((owner for owner in owners if not isinstance(owner, o.Workload)), target)
+        if kind_of(target) == "CronJob":
+            return self._run_of(target)
+        own = self._direct(target)
+        if own:
+            sharing = [
+                owner
+                for owner in owners
+                if kind_of(owner) not in _POD_LEVEL and any(workload in own for workload in self._direct(owner))
+            ]
+            return sharing[-1] if sharing else target
+        above = [owner for owner in owners if kind_of(owner) not in {"CronJob", "Workload"}]
+        managing = [owner for owner in above if queue_name(owner) is not None or self._direct(owner)]
+        if isinstance(target, o.Pod):
+            return managing[-1] if managing and kind_of(managing[-1]) not in _POD_LEVEL else target
+        jobs = [owner for owner in above if isinstance(owner, o.Job) and kind_of(owner) in kinds.BY_NAME]
+        return (managing or jobs or [target])[-1]
+
+    def _run_of(self, cron: o.KubeObject) -> o.KubeObject:
+        """The Job of a CronJob that the question is about: the newest that waits, else the newest unfinished, else the newest.
+
+        It is the CronJob itself when it has none, or when a later one could not be created.
+        """
+        runs = sorted(self.children(cron), key=lambda run: (_created(run), run.name))
+        waiting = [run for run in runs if self.is_waiting(run)]
+        unfinished = [run for run in runs if job_finished(run) is None]
+        best = (waiting or unfinished or runs or [cron])[-1]
+        if best is cron or waiting or unfinished:
+            return best
+        failed = [
+            event for event in self.events(cron) if event.reason.startswith("Failed") and event.last_seen is not None
         ]
-        return above[-1] if above and not self._direct(target) else target
+        return cron if failed and failed[-1].last_seen and failed[-1].last_seen > _created(best) else best
+
+    @fact
+    def parent(self) -> o.KubeObject | None:
+        """The ancestor that decides instead of the asked object, None when it decides for itself."""
+        target, root = self.target, self.root
+        if (
+            target is None
+            or root is None
+            or root is target
+            or isinstance(target, o.Workload)
+            or kind_of(target) == "CronJob"
+        ):
+            return None
+        return root
 
     def workloads_of(self, item: o.KubeObject) -> tuple[o.Workload, ...]:
-        """The Workloads that were read of an object: its own, or those of its pods (Deployment, ReplicaSet)."""
+        """The Workloads that were read of an object: its own with their variants, else those of what it owns."""
         if isinstance(item, o.Workload):
-            return (item,)
-        direct = self._direct(item)
-        if direct or item.kind not in {"Deployment", "ReplicaSet", "CronJob"}:
-            return direct
-        below: list[o.Workload] = []
-        for child in self.children(item):
-            below += [w for w in self.workloads_of(child) if w not in below]
-        return tuple(below)
+            return self._with_variants((item,))
+        found = self._direct(item)
+        if not found:
+            below: list[o.Workload] = []
+            for child in self.descendants(item):
+                below += [workload for workload in self._direct(child) if workload not in below]
+            found = tuple(below)
+        return self._with_variants(found)
+
+    def _with_variants(self, workloads: tuple[o.Workload, ...]) -> tuple[o.Workload, ...]:
+        """Add the variants that concurrent admission makes of a Workload: the Workload owns them."""
+        variants = [
+            variant
+            for workload in workloads
+            for variant in self._workload_index.get(workload.metadata.uid, ())
+            if workload.metadata.uid and variant not in workloads
+        ]
+        return (*workloads, *variants)
 
     def _direct(self, item: o.KubeObject) -> tuple[o.Workload, ...]:
+        """The Workloads that name an object as their job: by UID, as owner, as its pod group, or as its prebuilt Workload."""
         uid, meta = item.metadata.uid, item.metadata
-        prebuilt = meta.labels.get(PREBUILT) or meta.annotations.get(PREBUILT)
-        group = meta.labels.get(GROUP_LABEL) if isinstance(item, o.Pod) else None
-        return tuple(
-            workload
-            for workload in self._snapshot.all_of(o.Workload, read="seen", namespace=item.namespace)
-            if (uid and workload.metadata.labels.get(JOB_UID_LABEL) == uid)
-            or any(
-                owner.uid == uid if uid and owner.uid else (owner.kind, owner.name) == (item.kind, item.name)
-                for owner in workload.metadata.owner_references
-            )
-            or (group is not None and workload.name == group)
-            or (prebuilt is not None and workload.name == prebuilt and not workload.metadata.owner_references)
-        )
+        found = list(self._workload_index.get(uid, ())) if uid else []
+        for workload in self._snapshot.all_of(o.Workload, read="seen", namespace=item.namespace) if not uid else ():
+            if any(
+                (owner.kind, owner.name) == (kind_of(item), item.name) for owner in workload.metadata.owner_references
+            ):
+                found.append(workload)
+        named = [group_name(item) if isinstance(item, o.Pod) else "", prebuilt_name(item)]
+        for name in named:
+            named_so = self._snapshot.look_of(o.Workload, name, item.namespace) if name else None
+            if named_so is None or named_so in found:
+                continue
+            if self._may_own(item, named_so, is_group=name == group_name(item)):
+                found.append(named_so)
+        if uid and not found:
+            found = [
+                workload
+                for workload in self._snapshot.all_of(o.Workload, read="seen", namespace=meta.namespace)
+                if any(
+                    not owner.uid and (owner.kind, owner.name) == (kind_of(item), item.name)
+                    for owner in workload.metadata.owner_references
+                )
+            ]
+        return tuple(found)
+
+    def _may_own(self, item: o.KubeObject, workload: o.Workload, *, is_group: bool) -> bool:
+        """Say whether a Workload found by name can be this object's: a prebuilt one must not be another job's."""
+        owners = workload.metadata.owner_references
+        if is_group:
+            return all(owner.kind in {"Pod", *_SERVING} for owner in owners)
+        job_uid = workload.metadata.labels.get(JOB_UID_LABEL, "")
+        return not owners and job_uid in {"", item.metadata.uid}
 
     def children(self, item: o.KubeObject) -> tuple[o.KubeObject, ...]:
-        """The objects that were read and whose controlling owner this is."""
+        """The objects that were read and that this one owns."""
         uid = item.metadata.uid
-        if not uid:
+        if not uid or item.namespace != self._ref.namespace:
             return ()
-        below = [child for kind in (*kinds.JOB_KINDS, kinds.BY_NAME["Pod"]) for child in self._snapshot.seen(kind.kind)]
+        return tuple(self._by_owner.get(uid, ()))
+
+    def descendants(self, item: o.KubeObject) -> tuple[o.KubeObject, ...]:
+        """What an object owns, directly or not, nearest first."""
+        found: list[o.KubeObject] = []
+        known = {id(item)}
+        level = [item]
+        for _ in range(_DEPTH):
+            level = [child for parent in level for child in self.children(parent) if id(child) not in known]
+            if not level:
+                break
+            found += level
+            known |= {id(child) for child in level}
+        return tuple(found)
+
+    @fact
+    def family(self) -> tuple[o.KubeObject, ...]:
+        """The target, what decides for it, their owners, what they own, their Workloads: whose events concern the question."""
+        group = self.group
+        start = [item for item in (self.target, self.root) if item is not None] + list(group.pods if group else ())
+        found: list[o.KubeObject] = []
+        for item in start:
+            found += [item, *self.owners(item), *self.descendants(item)]
+        unique = {id(item): item for item in [*found, *self.workloads]}
+        return tuple(unique.values())
+
+    def events(self, *items: o.KubeObject) -> tuple[o.Event, ...]:
+        """The events that were read about objects, oldest first; not those about an earlier object of the same name."""
+        uids = {item.metadata.uid for item in items} - {""}
+        named = {(kind_of(item), item.namespace, item.name): item.metadata.uid for item in items}
+        found = []
+        for event in self._snapshot.all_of(o.Event, read="seen"):
+            about = event.involved_object
+            uid = named.get((about.kind, about.namespace or event.namespace, about.name))
+            if about.uid in uids or (uid is not None and not (about.uid and uid)):
+                found.append(event)
         return tuple(
-            child
-            for child in below
-            if child.namespace == item.namespace and any(ref.uid == uid for ref in child.metadata.owner_references)
+            sorted(found, key=lambda event: (event.last_seen is not None, event.last_seen or _EPOCH, event.name))
         )
+
+    def _of_group(self, group: PodGroup) -> tuple[o.Workload, ...]:
+        by_name = self._snapshot.look_of(o.Workload, group.name, group.namespace)
+        found = [by_name] if by_name is not None and self._may_own(group.pods[0], by_name, is_group=True) else []
+        for pod in group.pods:
+            found += [workload for workload in self._direct(pod) if workload not in found]
+        return self._with_variants(tuple(found))
 
     @fact
     def workloads(self) -> tuple[o.Workload, ...]:
         """All Workloads of the asked job that were read, oldest first."""
-        found: tuple[o.Workload, ...] = ()
-        if self.root is not None:
+        found: tuple[o.Workload, ...] = self.orphans
+        if isinstance(self.target, o.Workload):
+            found = self.workloads_of(self.target)
+        elif self.root is not None:
             found = self.workloads_of(self.root)
+            if not found and self.unread_owner is not None:
+                found = tuple(self._workload_index.get(self.unread_owner.uid, ()))
         elif self.group is not None:
-            group = self.group
-            by_name = self._snapshot.look_of(o.Workload, group.name, group.namespace)
-            found = (by_name,) if by_name is not None else ()
-        else:
-            found = self.orphans
-        return tuple(
-            sorted(
-                found,
-                key=lambda w: (
-                    w.metadata.creation_timestamp is None,
-                    w.metadata.creation_timestamp or self._facts.now,
-                    w.name,
-                ),
-            )
-        )
+            found = self._of_group(self.group)
+        return tuple(sorted(found, key=lambda workload: (_created(workload), workload.name)))
 
     @fact
     def workload(self) -> o.Workload | None:
-        """The Workload that decides: of several, the newest one that waits; else the newest unfinished; else the newest.
+        """The Workload that decides: one that waits, before one that holds quota, is admitted, or is finished.
 
-        None when it is proven that there is none. Raises Unknown when Workloads could not be read.
+        Of several of one job (slices) the newest; of several jobs (the pods of a Deployment, the groups of a LeaderWorkerSet)
+        the first in line. Of a Workload with variants, the variant that got furthest. None when it is proven that there is
+        none. Raises Unknown when Workloads could not be read, or when it is not clear which job was meant.
         """
+        if self.ambiguous:
+            reason = "several objects have that name"
+            raise Unknown(reason)
         workloads = self.workloads
         if not workloads:
             self._prove_absence()
             return None
-
-        def rank(workload: o.Workload) -> int:
-            conditions = workload.status.conditions
-            if is_true(conditions, "Finished"):
-                return 0
-            if is_true(conditions, "Admitted"):
-                return 1
-            return 2 if workload.metadata.deletion_timestamp is None else 1
-
-        best = max(rank(workload) for workload in workloads)
-        return [workload for workload in workloads if rank(workload) == best][-1]
+        variants = [workload for workload in workloads if CONCURRENT_PARENT in workload.metadata.labels]
+        if variants and not any(phase_of(w) in {"admitted", "finished"} for w in workloads if w not in variants):
+            return max(variants, key=lambda workload: (_progress(workload), workload.metadata.name))
+        best = max(_turn(workload) for workload in workloads)
+        among = [workload for workload in workloads if _turn(workload) == best]
+        if len({frozenset(owner.uid for owner in workload.metadata.owner_references) for workload in among}) > 1:
+            return min(among, key=lambda workload: (-(workload.spec.priority or 0), _created(workload), workload.name))
+        return among[-1]
 
     def _prove_absence(self) -> None:
-        item = self.root
-        namespace = self._ref.namespace
+        """Raise Unknown unless it is proven that there is no Workload."""
+        namespace, snapshot = self._ref.namespace, self._snapshot
+        if snapshot.covers("Workload", namespace):
+            return
+        item, owner = self.root, self.unread_owner
+        uids = [item.metadata.uid if item is not None else "", owner.uid if owner is not None else ""]
+        by_name = [prebuilt_name(item) if item is not None else "", self.group.name if self.group is not None else ""]
+        asked = [uid for uid in uids if uid]
         if (
-            item is not None
-            and item.metadata.uid
-            and self._snapshot.covers("Workload", namespace, selector=owned(item.metadata.uid))
+            (asked or self.group is not None)
+            and all(snapshot.covers("Workload", namespace, selector=owned(uid)) for uid in asked)
+            and all(snapshot.covers("Workload", namespace, name) for name in by_name if name)
+            and not (item is not None and kind_of(item) in {*_SERVING, *_POD_LEVEL, "CronJob"})
         ):
             return
-        self._snapshot.require("Workload", namespace)
+        snapshot.require("Workload", namespace)
 
     # --- how far it is ---
 
     @fact
     def managed(self) -> bool:
-        """Whether Kueue is asked to manage it: a queue name, a Workload, or one of Kueue's gates."""
-        item = self.root
-        if self.group is not None and item is None:
+        """Whether Kueue is asked to manage it: by a queue name, a Workload, one of Kueue's marks, or Kueue's configuration."""
+        if self.workloads or (self.group is not None):
             return True
-        return bool(self.workloads) or (
-            item is not None
-            and (
-                queue_name(item) is not None
-                or item.metadata.labels.get(PREFIX + "managed") == "true"
-                or (isinstance(item, o.Pod) and bool(suspended(item)))
-                or PREBUILT in item.metadata.labels
-            )
-        )
+        item = self.root
+        if item is None:
+            return False
+        if (
+            queue_name(item) is not None
+            or prebuilt_name(item)
+            or item.metadata.labels.get(PREFIX + "managed") == "true"
+        ):
+            return True
+        if isinstance(item, o.Pod):
+            return bool(suspended(item))
+        return bool(suspended(item)) and self._facts.controller.takes_unlabelled(item)
+
+    def held(self, item: o.KubeObject) -> bool:
+        """Say whether something keeps an object from running until Kueue releases it: suspended, or its pods are gated.
+
+        Raises Unknown when that depends on pods that were not read.
+        """
+        if job_finished(item) is not None:
+            return False
+        state = suspended(item)
+        if state is not None:
+            return state
+        if isinstance(item, o.Job) and kinds.of_object(item.api_version, item.kind) is None:
+            return True  # the controller of an external framework waits for its Workload
+        pods = [child for child in self.descendants(item) if isinstance(child, o.Pod)]
+        if not pods:
+            self._snapshot.require("Pod", item.namespace, selector=owned(item.metadata.uid))
+        return any(suspended(pod) for pod in pods if pod.status.phase not in _OVER)
+
+    @fact
+    def finished(self) -> tuple[bool, str] | None:
+        """(succeeded, message) when the job itself says that it is over, or all pods of the group do; else None."""
+        if self.root is not None and self.group is None:
+            return job_finished(self.root)
+        if self.group is not None:
+            states = [job_finished(pod) for pod in self.group.pods]
+            over = [state for state in states if state is not None]
+            if over and len(over) == len(states) and not self.workloads:
+                return all(good for good, _ in over), next((text for good, text in over if not good and text), "")
+        return None
 
     @fact
     def phase(self) -> Phase:
         """How far the job is; see `rule.Phase`. Raises Unknown when Workloads could not be read."""
-        if self.target is None and self.group is None and not self.orphans:
+        if self.chosen is None:
             return "unresolved"
+        if self.finished is not None and self._says_so_itself():
+            return "finished"
         workload = self.workload
-        over = job_finished(self.root) if self.root is not None else None
         if workload is None:
-            if over is not None:
-                return "finished"
-            return "no-workload" if self.managed else "unmanaged"
-        return "finished" if over is not None and self._only_past(workload) else phase_of(workload)
+            item = self.root
+            if item is None:
+                held = self.group is not None and any(suspended(pod) for pod in self.group.pods)
+            else:
+                held = self.managed and self.held(item)
+            return "no-workload" if held else "unmanaged"
+        phase = phase_of(workload)
+        if (
+            phase == "finished"
+            and _is_replaced(workload)
+            and self.root is not None
+            and not isinstance(self.root, o.Workload)
+        ):
+            return "no-workload" if suspended(self.root) else "admitted"
+        return phase
 
-    def _only_past(self, workload: o.Workload) -> bool:
-        """A finished job's Workload that Kueue has not closed yet counts as finished; another job's leftovers do not."""
-        root = self.root
-        return root is not None and not isinstance(root, o.Workload) and workload in self._direct(root)
+    def _says_so_itself(self) -> bool:
+        """A finished job is finished whatever its Workload says; a Workload asked by name speaks for itself."""
+        return (
+            not isinstance(self.target, o.Workload)
+            or phase_of(self.target) == "finished"
+            or self.workload is self.target
+        )
 
     @fact
     def admitted(self) -> bool | None:
@@ -379,3 +777,30 @@ def since(workload: o.Workload, kind: str) -> Any:  # noqa: ANN401
     """When a condition flipped last, None when it is absent."""
     found = condition(workload.status.conditions, kind)
     return found.last_transition_time if found else None
+
+
+def _is_replaced(workload: o.Workload) -> bool:
+    """Say whether a finished Workload is a slice that a newer one took over."""
+    finished = condition(workload.status.conditions, "Finished")
+    return finished is not None and finished.status == "True" and finished.reason == "WorkloadSliceReplaced"
+
+
+def _created(item: o.KubeObject) -> datetime:
+    return item.metadata.creation_timestamp or _EPOCH
+
+
+def _turn(workload: o.Workload) -> int:
+    """Which of several Workloads of one job decides: the highest. What waits decides over what is under way or over."""
+    phase = phase_of(workload)
+    if phase == "finished":
+        return -1 if _is_replaced(workload) else 0
+    if workload.metadata.deletion_timestamp is not None:
+        return 1
+    return {"admitted": 2, "reserved": 3}.get(phase, 4)
+
+
+def _progress(workload: o.Workload) -> int:
+    """How far a variant of a Workload is: the furthest decides."""
+    if phase_of(workload) == "waiting":
+        return 1 if workload.spec.active is False else 2
+    return {"finished": 0, "reserved": 3}.get(phase_of(workload), 4)
