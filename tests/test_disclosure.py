@@ -9,6 +9,7 @@ import pytest
 from bot.core.diagnosis import Diagnosis, Step
 from bot.core.disclosure import COMMON_WORDS, STRUCK, Audience, disclose
 from bot.core.names import named
+from bot.core.objects import Workload
 from bot.core.snapshot import Gap, Snapshot
 from bot.render import card, json_v1, links, terminal
 from tests import answers
@@ -38,8 +39,8 @@ def foreign_names(snapshot: Snapshot, own: str, answer: Diagnosis) -> set[str]:
     ours = {item.name for _, item in everything if item.namespace in {"", own}} - {
         item.name for kind, item in everything if kind == "Namespace" and item.name != own
     }
-    mine = [item for kind, item in everything if kind == "Workload" and item.namespace == own]
-    ours |= {str(item.spec.queue_name) for item in mine}  # the queue that one's own job names
+    mine = [workload for workload in snapshot.all_of(Workload, read="seen") if workload.namespace == own]
+    ours |= {workload.spec.queue_name for workload in mine}  # the queue that one's own job names
     words = {row.flavor for row in answer.quota} | {name for row in answer.quota for name in row.pod_sets}
     return theirs - ours - words - COMMON_WORDS - set(answer.asked.split("/")) - {own}
 

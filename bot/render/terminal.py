@@ -8,6 +8,7 @@ so that they can be copied. Nothing is said by colour alone. The answer must hav
 import textwrap
 import unicodedata
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from bot.core.diagnosis import Diagnosis, Finding, Outlook
 from bot.core.names import clean
@@ -161,12 +162,13 @@ def _quota(page: _Page, answer: Diagnosis) -> None:
             words.amount(row.resource, row.available),
             words.amount(row.resource, row.capacity),
             words.amount(row.resource, row.short) if row.short is not None else "",
-            words.row_verdict(row),
+            words.row_verdict(replace(row, short=None)),
         )
         for row in answer.quota
     ]
     if not page.table([_COLUMNS, *rows], _NUMBERS):
-        for flavor, resource, asked, free, ceiling, _, verdict in rows:
+        for row, (flavor, resource, asked, free, ceiling, _, _) in zip(answer.quota, rows, strict=True):
+            verdict = words.row_verdict(row)
             page.text(
                 f"{flavor}, {resource}: {verdict} (asked {asked}, free now {free}, ceiling {ceiling})", "  ", "    "
             )
@@ -181,12 +183,12 @@ def _chain(page: _Page, answer: Diagnosis) -> None:
     page.heading("Path to admission")
     stops = next((at for at, row in enumerate(answer.chain) if row.ok is False and row.kind != "Workload"), None)
     rows = [
-        (row.kind, row.name or "(none)", row.state + ("  <- it stops here" if at == stops else ""))
+        (row.kind, row.name or "(none)", row.state + (" <- it stops here" if at == stops else ""))
         for at, row in enumerate(answer.chain)
     ]
     if not page.table(rows):
         for kind, name, state in rows:
-            page.text(f"{kind} {name}: {state}", "  ", "    ")
+            page.text(f"{kind} {name}{f': {state}' if state else ''}", "  ", "    ")
 
 
 def _steps(page: _Page, answer: Diagnosis) -> None:

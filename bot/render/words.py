@@ -215,7 +215,7 @@ def code(text: str) -> str:
 
 def plain(text: str) -> str:
     """Make any text safe where Slack takes plain text (headers, buttons): no mass mentions, no control characters."""
-    return _MASS.sub(f"@{ZERO_WIDTH_SPACE}", clean(text))
+    return re.sub(r"<(?=[!@#])", f"<{ZERO_WIDTH_SPACE}", _MASS.sub(f"@{ZERO_WIDTH_SPACE}", clean(text)))
 
 
 def link(url: str, label: str) -> str:
