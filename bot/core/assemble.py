@@ -5,6 +5,7 @@ Each takes the facts and gives a finished section; each may raise `Unknown`, the
 
 from bot.core.diagnosis import Ahead, Holder, JobId, KueueSaid, Link, PodCounts, QuotaRow, Withheld
 from bot.core.facts import Facts
+from bot.core.facts.chain import links
 from bot.core.snapshot import Versions
 
 NOTHING_WITHHELD = Withheld()
@@ -20,8 +21,7 @@ def job(facts: Facts) -> JobId | None:
 
 def chain(facts: Facts) -> tuple[Link, ...]:
     """The admission path in order; a missing link is still a row."""
-    del facts
-    return ()
+    return links(facts)
 
 
 def quota(facts: Facts) -> tuple[QuotaRow, ...]:
@@ -46,8 +46,7 @@ def pods(facts: Facts) -> PodCounts | None:
 
 def kueue_said(facts: Facts) -> KueueSaid | None:
     """Kueue's own last words about the Workload."""
-    del facts
-    return None
+    return facts.history.kueue_said
 
 
 def versions(facts: Facts) -> Versions:

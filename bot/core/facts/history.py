@@ -4,7 +4,6 @@ Conditions are the first source; events repeat them and are gone after an hour, 
 `lastTransitionTime` moves only when a condition flips: it says nothing about the age of the text.
 """
 
-import re
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -400,8 +399,3 @@ def owner_of(workload: o.Workload) -> tuple[str, str, str]:
 def _when(event: o.Event) -> tuple[bool, str, str]:
     seen = event.last_seen
     return seen is not None, seen.isoformat() if seen is not None else "", event.name
-
-
-def short_time(moment: datetime) -> str:
-    """Write a moment for a sentence: "2026-01-01 10:08 UTC"."""
-    return re.sub(r"\+00:00$", "", moment.isoformat(sep=" ", timespec="minutes")) + " UTC"

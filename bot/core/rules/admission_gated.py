@@ -1,18 +1,58 @@
 """Rule admission-gated."""
 
-from bot.core.diagnosis import Found
+from bot.core import texts
+from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
+from bot.core.names import named, quoted, subject
+from bot.core.objects import condition
 from bot.core.rule import rule
 
+GATE = "kueue.x-k8s.io/admission-gated-by"
 
-@rule("queue", move="asker", outlook="fix", phases=("waiting",), needs=())
+
+@rule("queue", move="asker", outlook="fix", phases=("waiting",), needs=("Workload",))
 def admission_gated(facts: Facts) -> Found | None:
-    """Admission gated.
+    """A gate holds the Workload out of its queue.
 
     When:
-        the admission-gated-by annotation is set
+        The Workload carries the annotation `kueue.x-k8s.io/admission-gated-by` with a value and Kueue's scheduler has not
+        looked at it in spite of that; or Kueue says that it must preempt and its preemption gate is closed.
     Why it blocks:
+        Kueue does not queue a gated Workload. Only the controller that set the gate may take it away; the value names it.
     What to do:
+        Ask the owner of the gate what it waits for. When nobody owns it any more, remove its name from the annotation.
     """
-    del facts
-    return None
+    workload = facts.identity.want()
+    about = subject("Workload", workload.name, workload.namespace)
+    name = named("Workload", workload.name, workload.namespace)
+    by = workload.metadata.annotations.get(GATE, "").strip()
+    if by and not (facts.history.is_verdict and facts.history.reason != "AdmissionGated"):
+        evidence = [Evidence(about, f"metadata.annotations[{GATE}]", quoted(by))]
+        if isinstance(facts.history.said, texts.Gated):
+            evidence.append(
+                Evidence(about, "status.conditions[QuotaReserved].message", quoted(facts.history.text), "kueue")
+            )
+        return Found(
+            f"Workload {name} is gated by {quoted(by)}: Kueue does not queue it until that name is gone from its annotation "
+            f"{GATE}.",
+            tuple(evidence),
+            (Step("asker", f"Ask the owner of {quoted(by)} what it waits for; it has to take the gate away."),),
+            (about,),
+        )
+    blocked = condition(workload.status.conditions, "BlockedOnPreemptionGates")
+    if blocked is None or blocked.status != "True":
+        return None
+    open_gates = {gate.name for gate in workload.status.preemption_gates if gate.position == "Open"}
+    gates = sorted({gate.name for gate in workload.spec.preemption_gates} - open_gates)
+    closed = ", ".join(quoted(gate) for gate in gates)
+    return Found(
+        f"Workload {name} has to preempt others to start, and its preemption gate{'s' if len(gates) > 1 else ''} "
+        f"{closed + ' ' if closed else ''}{'are' if len(gates) > 1 else 'is'} closed.",
+        (
+            Evidence(
+                about, "status.conditions[BlockedOnPreemptionGates]", quoted(blocked.message or blocked.reason), "kueue"
+            ),
+        ),
+        (Step("asker", "Wait for the owner of the gate to open it, or ask why it does not."),),
+        (about,),
+    )

@@ -1,18 +1,61 @@
 """Rule local-queue-stopped."""
 
-from bot.core.diagnosis import Found
+from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
+from bot.core.names import named, subject
 from bot.core.rule import rule
 
 
-@rule("queue", move="queue-admin", outlook="fix", phases=("waiting", "reserved", "admitted"), needs=())
+@rule(
+    "queue",
+    move="queue-admin",
+    outlook="fix",
+    phases=("waiting", "reserved", "admitted"),
+    needs=("Workload", "LocalQueue"),
+)
 def local_queue_stopped(facts: Facts) -> Found | None:
-    """Local queue stopped.
+    """The LocalQueue is stopped.
 
     When:
-        Hold or HoldAndDrain on the LocalQueue
+        The LocalQueue's `spec.stopPolicy` is Hold or HoldAndDrain. A Workload that has got quota is held by HoldAndDrain only.
     Why it blocks:
+        Hold admits nothing new from this LocalQueue; HoldAndDrain evicts what runs as well. The Workloads of a stopped
+        LocalQueue are not counted as pending anywhere and have no place in the line.
     What to do:
+        Whoever owns the LocalQueue sets `spec.stopPolicy` back to None. Or use another LocalQueue of the namespace.
     """
-    del facts
-    return None
+    queue = facts.queue.local_queue
+    if queue is None or not facts.queue.draining(queue.spec.stop_policy):
+        return None
+    policy = queue.spec.stop_policy
+    about = subject("LocalQueue", queue.name, queue.namespace)
+    evidence = [Evidence(about, "spec.stopPolicy", policy)]
+    evicted = facts.history.evicted
+    gone = ""
+    if evicted is not None and evicted.current and evicted.reason == "LocalQueueStopped":
+        gone = " This job was evicted for it."
+        workload = facts.identity.want()
+        evidence.append(
+            Evidence(
+                subject("Workload", workload.name, workload.namespace),
+                "status.conditions[Evicted].reason",
+                evicted.reason,
+                "kueue",
+            )
+        )
+    elif facts.identity.phase != "waiting":
+        gone = " This job is about to be evicted for it."
+    means = "nothing new starts from it" if policy == "Hold" else "nothing starts from it, and what ran was evicted"
+    return Found(
+        f"LocalQueue {named('LocalQueue', queue.name, queue.namespace)} is stopped (stopPolicy {policy}): {means}.{gone}",
+        tuple(evidence),
+        (
+            Step(
+                "queue-admin",
+                "Resume the LocalQueue, or say until when it stays stopped.",
+                f"kubectl -n {queue.namespace} patch localqueues.kueue.x-k8s.io {queue.name} --type=merge "
+                """-p '{"spec":{"stopPolicy":"None"}}'""",
+            ),
+        ),
+        (about,),
+    )

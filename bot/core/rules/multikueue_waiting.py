@@ -1,18 +1,90 @@
 """Rule multikueue-waiting."""
 
-from bot.core.diagnosis import Found
+from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
+from bot.core.facts.checks import Check, Cluster
+from bot.core.moments import clock, lasting
+from bot.core.names import named, quoted, subject
 from bot.core.rule import rule
 
 
-@rule("checks", move="nobody", outlook="in-progress", phases=("waiting", "reserved"), needs=())
+@rule("checks", move="nobody", outlook="in-progress", phases=("waiting", "reserved"), needs=("Workload",))
 def multikueue_waiting(facts: Facts) -> Found | None:
-    """Multikueue waiting.
+    """No worker cluster has taken the Workload yet.
 
     When:
-        no worker cluster has taken it; which were asked, what they said, next try
+        A MultiKueue check holds the Workload and every other check is Ready: MultiKueue asks its worker clusters only then.
     Why it blocks:
+        The job runs on a worker cluster. It starts when one of those that were asked has reserved quota for it and admitted it.
     What to do:
+        Look at the Workload of the same name on the worker clusters: why it waits is decided there. A worker cluster that is not
+        active cannot take it; its condition says why.
     """
-    del facts
-    return None
+    holding = facts.checks.holding
+    multi = [check for check in holding if check.kind == "multikueue"]
+    if not multi or (facts.identity.phase == "reserved" and len(multi) < len(holding)):
+        return None
+    check = multi[0]
+    workload = facts.identity.want()
+    about = subject("Workload", workload.name, workload.namespace)
+    clusters = facts.checks.clusters(check)
+    asked = [cluster for cluster in clusters if cluster.nominated]
+    if asked:
+        names = ", ".join(named("MultiKueueCluster", cluster.name) for cluster in asked)
+        sentence = f"No worker cluster has taken it: MultiKueue has asked {names}"
+    elif clusters:
+        names = ", ".join(named("MultiKueueCluster", cluster.name) for cluster in clusters)
+        sentence = f"No worker cluster has taken it: MultiKueue may ask {names}"
+    else:
+        sentence = "No worker cluster has taken it: which ones MultiKueue may ask could not be read"
+    age = facts.age(check.state.last_transition_time)
+    if age is not None and facts.identity.phase == "reserved":
+        sentence += f", for {lasting(age)}"
+    sentence += _retry(facts, check)
+    down = [cluster for cluster in clusters if cluster.active is not None and cluster.active.status != "True"]
+    sentence += "." + "".join(f" {_down(cluster)}" for cluster in down)
+    if down and len(down) == len(clusters):
+        sentence += " None of them can take it."
+    return Found(
+        sentence,
+        (
+            Evidence(
+                about,
+                f"status.admissionChecks[{check.name}]",
+                quoted(f"{check.state.state}: {check.state.message}"),
+                "kueue",
+            ),
+            Evidence(about, "status.nominatedClusterNames", quoted(", ".join(c.name for c in asked)) or "none"),
+            *(
+                Evidence(
+                    subject("MultiKueueCluster", cluster.name),
+                    "status.conditions[Active]",
+                    quoted(f"{cluster.active.status}, {cluster.active.reason}: {cluster.active.message}"),
+                )
+                for cluster in clusters
+                if cluster.active is not None
+            ),
+        ),
+        (
+            *(
+                Step("platform", f"Mend the connection to {named('MultiKueueCluster', cluster.name)}.")
+                for cluster in down
+            ),
+            Step("asker", "Ask on the worker clusters why the Workload of the same name waits there."),
+        ),
+        (about, subject("AdmissionCheck", check.name), *(subject("MultiKueueCluster", c.name) for c in clusters)),
+        move="platform" if down and len(down) == len(clusters) else None,
+    )
+
+
+def _down(cluster: Cluster) -> str:
+    words = cluster.active.message or cluster.active.reason if cluster.active is not None else ""
+    return f'{named("MultiKueueCluster", cluster.name)} is not active: "{quoted(words, 200)}".'
+
+
+def _retry(facts: Facts, check: Check) -> str:
+    words = ""
+    if check.state.message and (check.said is None or check.said.what != "reset"):
+        words = f', and says "{quoted(check.state.message, 200)}"'
+    again = facts.checks.next_try(check)
+    return words + (f"; the next try is at {clock(again)}" if again is not None else "")
