@@ -6,8 +6,9 @@ tells why: excluded < never < wait < fits.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from itertools import product
 from typing import Literal
 
 from bot.core.cohorts import Bound, Key, NodeId, Tree
@@ -203,6 +204,36 @@ def figure(offer: Offer, flavor: str, resource: str, requested: int) -> Figure:
 def place(offer: Offer, pod_sets: Iterable[PodSetRequests]) -> Placement:
     """Place pod sets in a ClusterQueue's flavors. Raises Unknown when a flavor was not read, CohortRing for a ring."""
     return _Placing(offer, _units(pod_sets)).result()
+
+
+_TRIED = 64
+"""How many splits are tried at most."""
+
+
+def splits(offer: Offer, pod_sets: tuple[PodSetRequests, ...]) -> list[tuple[tuple[str, str], ...]]:
+    """Give splits of pod sets over flavors that would fit now, as (pod set, flavor) pairs; Kueue itself tries none.
+
+    Only where one resource group decides and there are few possibilities; the first flavors first.
+    """
+    asking = [
+        group for group in offer.groups if any(pod_set.requests.get(r) for pod_set in pod_sets for r in group.resources)
+    ]
+    if len(asking) != 1 or len(asking[0].flavors) ** len(pod_sets) > _TRIED:
+        return []
+    found = []
+    for choice in product(asking[0].flavors, repeat=len(pod_sets)):
+        wanted = dict(zip((pod_set.name for pod_set in pod_sets), choice, strict=True))
+
+        def held(
+            flavor: str, members: tuple[PodSetRequests, ...], wanted: Mapping[str, str] = wanted
+        ) -> Exclusion | None:
+            if any(wanted[member.name] != flavor for member in members):
+                return Exclusion("held", "another flavor is tried")
+            return offer.exclusion(flavor, members)
+
+        if place(replace(offer, exclusion=held), pod_sets).verdict == "fits":
+            found.append(tuple(wanted.items()))
+    return found
 
 
 class _Placing:

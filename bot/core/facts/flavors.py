@@ -1,8 +1,7 @@
 """Which flavor a pod set cannot use, and why: taints, node labels, or that Kueue holds it to another flavor.
 
 As Kueue decides (`pkg/scheduler/flavorassigner`): the flavor's taints against the tolerations of the pods and of the
-flavor; node selector and required affinity only as far as they speak of the flavor's own node labels. Whether request
-and topology match is not decided here.
+flavor; node selector and required affinity only as far X
 """
 
 from collections.abc import Iterable
@@ -23,7 +22,7 @@ ALLOWED_FLAVORS = "kueue.x-k8s.io/workload-allowed-resource-flavors"
 class Exclusion:
     """Why a flavor is out. `text` is short: "taint spot=true:NoSchedule", "labels cloud/gpu"."""
 
-    cause: Literal["taint", "labels", "missing", "held"]
+    cause: Literal["taint", "labels", "missing", "held", "topology"]
     text: str
     taints: tuple[o.Taint, ...] = ()
     """The taints that nobody tolerates (cause "taint")."""

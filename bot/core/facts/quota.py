@@ -184,7 +184,9 @@ class Quota:
         allowed = workload.metadata.annotations.get(ALLOWED_FLAVORS)
 
         def out(flavor: str, pod_sets: tuple[PodSetRequests, ...]) -> Exclusion | None:
-            return exclusion(flavor, self._snapshot.one_of(o.ResourceFlavor, flavor), pod_sets, allowed)
+            found = exclusion(flavor, self._snapshot.one_of(o.ResourceFlavor, flavor), pod_sets, allowed)
+            names = [pod_set.name for pod_set in pod_sets]
+            return found if found is not None else self._facts.topology.exclusion(flavor, names, queue)
 
         return Offer(
             self.tree if queue is self.queue else self.tree_of(queue),
@@ -271,6 +273,21 @@ class Quota:
         if self._facts.identity.workload is None or self.queue is None:
             return ()
         return next((group.out for group in self.groups if group.out), ())
+
+    @fact
+    def concerned(self) -> tuple[Key, ...]:
+        """The flavors and resources that the Workload holds, or would take or waits for: those of the nearest flavors.
+
+        Raises Unknown when it waits and the tree was not read.
+        """
+        workload = self._facts.identity.want()
+        taken = held(workload)
+        if taken:
+            return tuple(sorted(taken))
+        nearest = [group.nearest for group in self.groups]
+        return tuple(
+            (entry.flavor, entry.resource) for flavor in nearest if flavor is not None for entry in flavor.figures
+        )
 
     @fact
     def assignment_now(self) -> Mapping[tuple[str, str], str] | None:

@@ -1,20 +1,95 @@
 """Rule fits-but-not-admitted."""
 
-from bot.core.diagnosis import Found
+from bot.core import texts
+from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
+from bot.core.facts import shortage as words
+from bot.core.moments import clock
+from bot.core.names import quoted, subject
 from bot.core.rule import rule
+from bot.core.scheduling import taint_text, untolerated
 
 
-@rule("quota", move="platform", outlook="fix", phases=("waiting",), needs=())
+@rule(
+    "quota",
+    move="platform",
+    outlook="fix",
+    phases=("waiting",),
+    needs=("Workload", "LocalQueue", "ClusterQueue", "Cohort", "ResourceFlavor", "LimitRange", "RuntimeClass"),
+    last=True,
+)
 def fits_but_not_admitted(facts: Facts) -> Found | None:
-    """Fits but not admitted.
+    """It fits now, and Kueue has not admitted it.
 
     When:
-        by the arithmetic it fits now, and Kueue has not admitted it: its last look is older than what changed
-        since, or a defect; says what would make it look again, and names the flavor (and domain) that has the
-        room
+        By the arithmetic every pod set fits into a flavor now, and nothing in the queue's state, its order or its topology
+        explains why the Workload still waits. Kueue's last look is older than what has changed, or Kueue errs.
     Why it blocks:
+        Kueue looks at a parked Workload again only when something happens that it watches; some changes it misses, and
+        some versions come to a wrong verdict.
     What to do:
+        Make Kueue look again: any change to the spec of the Workload or of its ClusterQueue does that. If it then still
+        waits, look for this Workload in the logs of Kueue's controller manager.
     """
-    del facts
-    return None
+    quota = facts.quota
+    if quota.verdict != "fits" or not quota.assignment_now:
+        return None
+    workload, queue = facts.identity.want(), quota.queue
+    mine = subject("Workload", workload.name, workload.namespace)
+    chosen = set(quota.assignment_now.items())
+    keys = sorted({(flavor, resource) for (_, resource), flavor in chosen})
+    figures = [
+        figure
+        for group in quota.deciding.groups
+        for flavor in group.flavors
+        for figure in flavor.figures
+        if (figure.flavor, figure.resource) in keys
+    ]
+    room = words.listing(
+        f"flavor {quoted(f.flavor)} has {words.amount(f.resource, f.available.amount)} free for the"
+        f" {words.amount(f.resource, f.requested)} that it asks for"
+        for f in figures
+    )
+    look, age = facts.history.last_look, facts.age(workload.metadata.creation_timestamp)
+    looked = f" Kueue looked at it last at {clock(look)}." if look is not None else ""
+    young = " It is young: this may pass by itself." if age is not None and age < facts.thresholds.young else ""
+    proof = [entry for figure in figures for entry in words.figure_evidence(facts, mine, figure)]
+    if facts.history.text:
+        proof.append(Evidence(mine, "status.conditions[QuotaReserved].message", quoted(facts.history.text), "kueue"))
+    counted = queue is not None and quota.usage(queue)[1]
+    flavors = [facts.queue.flavor(flavor) for flavor, _ in keys]
+    placed = any(flavor is not None and flavor.spec.topology_name for flavor in flavors)
+    steps = (
+        Step("platform", "Make Kueue look again: change any field in the spec of the Workload or of its ClusterQueue."),
+        Step("platform", "If it still waits then, look for this Workload in the logs of Kueue's controller manager."),
+    )
+    return Found(
+        f"It fits now, and Kueue has not admitted it: {room}.{_outdated(facts)}{looked}{young}",
+        tuple(proof),
+        steps,
+        (mine, *dict.fromkeys(subject("ResourceFlavor", flavor) for flavor, _ in keys)),
+        certainty="certain" if counted and not placed else "likely",
+    )
+
+
+def _outdated(facts: Facts) -> str:
+    """Say what Kueue's own text claims that the objects contradict."""
+    said = texts.assignment(facts.history.text)
+    reasons = [reason for part in said.pod_sets for reason in part.reasons] if said is not None else []
+    claims = []
+    for reason in reasons:
+        if isinstance(reason, texts.UntoleratedTaint):
+            flavor = facts.queue.flavor(reason.flavor)
+            taints = [t for t in flavor.spec.node_taints if t.key == reason.key] if flavor is not None else []
+            shown = words.listing(quoted(taint_text(taint)) for taint in taints) if taints else quoted(reason.key)
+            by = (
+                "the flavor itself tolerates"
+                if flavor and not untolerated(taints, flavor.spec.tolerations)
+                else "does not keep it out"
+            )
+            claims.append(
+                f"its text says that the pods do not tolerate {shown} of flavor {quoted(reason.flavor)}, which {by}"
+            )
+        elif isinstance(reason, texts.NotFree | texts.OverMaximum):
+            claims.append(f"its text complains of flavor {quoted(reason.flavor)}")
+    return f" Kueue's last words are outdated or wrong: {'; '.join(dict.fromkeys(claims))}." if claims else ""

@@ -1,18 +1,53 @@
 """Rule not-evaluated-yet."""
 
-from bot.core.diagnosis import Found
+from bot.core.diagnosis import Certainty, Evidence, Found, Step
 from bot.core.facts import Facts
+from bot.core.moments import clock
+from bot.core.names import quoted, subject
+from bot.core.objects import condition
 from bot.core.rule import rule
+from bot.core.texts import Waits
 
 
-@rule("quota", move="nobody", outlook="in-progress", phases=("waiting",), needs=())
+@rule("quota", move="nobody", outlook="in-progress", phases=("waiting",), needs=("Workload", "Event"), last=True)
 def not_evaluated_yet(facts: Facts) -> Found | None:
-    """Not evaluated yet.
+    """Kueue has not looked at it yet.
 
     When:
-        no quota condition yet, and young; or the text is the eviction's and no look has followed
+        Nothing else holds it, and the Workload is young and has no condition QuotaReserved; or its QuotaReserved=False
+        still repeats the eviction, or says that it waits to be looked at, and no look of the scheduler has followed.
     Why it blocks:
+        Kueue looks at one Workload of each queue at a time; the first look usually comes within a second.
     What to do:
+        Wait a moment and ask again.
     """
-    del facts
-    return None
+    history, workload = facts.history, facts.identity.want()
+    mine = subject("Workload", workload.name, workload.namespace)
+    wait = (Step("nobody", "Wait a moment and ask again: Kueue looks at it next."),)
+    refusal = history.refusal
+    if refusal is None:
+        age = facts.age(workload.metadata.creation_timestamp)
+        if (
+            age is None
+            or age > facts.thresholds.young
+            or condition(workload.status.conditions, "QuotaReserved") is not None
+        ):
+            return None
+        proof = Evidence(mine, "status.conditions[QuotaReserved]", "absent")
+        return Found(f"Kueue has not looked at it yet; it is {max(0, age):.0f} seconds old.", (proof,), wait, (mine,))
+    evicted = condition(workload.status.conditions, "Evicted")
+    repeats = evicted is not None and evicted.status == "True" and evicted.message == refusal.message
+    if not repeats and not (
+        isinstance(history.said, Waits) and history.said.what in {"evaluation", "gate-cleared", "hold-released"}
+    ):
+        return None
+    since, look = refusal.last_transition_time, history.last_look
+    if since is not None and look is not None and look > since:
+        return None
+    certainty: Certainty = "certain" if facts.snapshot.covers("Event", workload.namespace) else "likely"
+    proof = Evidence(mine, "status.conditions[QuotaReserved].message", quoted(refusal.message), "kueue")
+    was = "was evicted" if repeats else "became ready to be looked at"
+    when = f" at {clock(since)}" if since is not None else ""
+    return Found(
+        f"It {was}{when}, and Kueue has not looked at it again yet.", (proof,), wait, (mine,), certainty=certainty
+    )

@@ -1,0 +1,104 @@
+"""Who could be preempted for a Workload by the policies of its ClusterQueue, and why the others cannot.
+
+As Kueue's classical preemption has it (`pkg/scheduler/preemption`): in its own ClusterQueue by `withinClusterQueue`, in
+the cohort by `reclaimWithinCohort`, there only Workloads of queues that borrow. With Fair Sharing, which stands in
+Kueue's own configuration, other rules apply in the cohort.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from bot.core import objects as o
+from bot.core.facts.assignment import Figure
+from bot.core.facts.order import priority_of
+from bot.core.facts.quota import Shortfall
+from bot.core.facts.requests import held
+from bot.core.names import named
+from bot.core.snapshot import holders
+
+if TYPE_CHECKING:
+    from bot.core.facts import Facts
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A Workload that holds what is missing; `refused` says why it cannot be preempted, "" when it can."""
+
+    workload: o.Workload
+    queue: str
+    amount: int
+    refused: str
+
+
+@dataclass(frozen=True, slots=True)
+class Policies:
+    """The preemption policies of a ClusterQueue, "Never" where nothing is set."""
+
+    within: str
+    reclaim: str
+    borrow: str
+
+    @property
+    def any(self) -> bool:
+        """Whether any preemption is allowed at all."""
+        return {self.within, self.reclaim, self.borrow} != {"Never"}
+
+
+def policies(queue: o.ClusterQueue) -> Policies:
+    """Give the preemption policies of a ClusterQueue."""
+    found = queue.spec.preemption or o.Preemption()
+    borrow = found.borrow_within_cohort.get("policy")
+    return Policies(
+        found.within_cluster_queue or "Never",
+        found.reclaim_within_cohort or "Never",
+        borrow if isinstance(borrow, str) and borrow else "Never",
+    )
+
+
+def candidates(facts: "Facts", short: Shortfall) -> tuple[Candidate, ...]:
+    """Give every Workload that holds what is missing, largest first, with the reason why it cannot be preempted.
+
+    Raises Unknown when the Workloads of a queue that holds some were not read.
+    """
+    queue, main = facts.quota.queue, short.main
+    if queue is None or main is None:
+        return ()
+    key = (main.flavor, main.resource)
+    tree, me = facts.quota.tree, facts.quota.offer.queue
+    members = [node.name for node in tree.below(tree.path(me)[-1]) if tree.usage(node.id, key) > 0]
+    found = []
+    for name in members:
+        facts.snapshot.require("Workload", selector=holders(name))
+        for workload in facts.quota.reserving(name):
+            amount = held(workload).get(key, 0)
+            if amount > 0:
+                found.append(Candidate(workload, name, amount, _refused(facts, queue, workload, name, main)))
+    return tuple(sorted(found, key=lambda c: (-c.amount, c.workload.namespace, c.workload.name)))
+
+
+def _refused(facts: "Facts", queue: o.ClusterQueue, other: o.Workload, name: str, main: Figure) -> str:
+    own, policy, tree = facts.identity.want(), policies(queue), facts.quota.tree
+    key = (main.flavor, main.resource)
+    mine, theirs = priority_of(own), priority_of(other)
+    if main.requested > main.nominal and queue.cohort and policy.borrow == "Never":
+        return "the request is larger than the nominal quota, and borrowWithinCohort is Never"
+    priorities = f"priority {theirs} is not lower than {mine}"
+    if name == queue.name:
+        if policy.within == "Never":
+            return "withinClusterQueue is Never"
+        newer = _created(other) > _created(own)
+        if theirs < mine or (policy.within == "LowerOrNewerEqualPriority" and theirs == mine and newer):
+            return ""
+        return priorities
+    if tree.borrowing(("ClusterQueue", name), key) <= 0:
+        return f"ClusterQueue {named('ClusterQueue', name)} does not borrow"
+    if policy.reclaim == "Never":
+        return "reclaimWithinCohort is Never"
+    if policy.reclaim == "LowerPriority" and theirs >= mine:
+        return priorities
+    return ""
+
+
+def _created(workload: o.Workload) -> float:
+    moment = workload.metadata.creation_timestamp
+    return moment.timestamp() if moment is not None else 0
