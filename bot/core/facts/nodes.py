@@ -4,6 +4,7 @@ Recomputed from Nodes and all pods bound to them, one filter after the other as 
 cannot be read, the scheduler's own text stands in (`scheduler_text`), with certainty "reported".
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -11,13 +12,13 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from bot.core import objects as o
 from bot.core import names, scheduler_text, scheduling
+from bot.core import objects as o
 from bot.core.diagnosis import Certainty, Evidence
 from bot.core.facts.lazy import fact
 from bot.core.facts.pods import is_over
 from bot.core.objects import condition
-from bot.core.quantity import amount
+from bot.core.quantity import amount, human
 from bot.core.scheduler_text import Filter, Verdict
 from bot.core.snapshot import ACTIVE, Unknown
 
@@ -57,6 +58,10 @@ _STEPS: dict[Filter, str] = {
     "spread": "keep its topology spread",
     "resources": "have the room",
 }
+_OTHER_GROUPS = re.compile(
+    r"didn't match Pod's node|node affinity|node selector|untolerated taint|had taint|unschedulable"
+)
+"""What the cluster autoscaler says of node groups that would not do for the pod anyway."""
 _CORE = frozenset({"cpu", "memory", "ephemeral-storage", "pods"})
 
 
@@ -118,6 +123,70 @@ class Funnel:
     def candidates(self) -> tuple[o.Node, ...]:
         """The nodes that pass everything but the load: volumes, labels, cordons and taints."""
         return self.passing("volume", "labels", "cordon", "taint")
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """One resource of which nodes have too little for a pod; amounts in Kueue's unit.
+
+    `asked` per pod; `freest` the node with the most free, `free` what that is (None when pods were not read);
+    `largest` the node that offers the most, `most` what that is; `total_free` the sum over the nodes looked at.
+    """
+
+    resource: str
+    asked: int
+    freest: o.Node
+    free: int | None
+    largest: o.Node
+    most: int
+    total_free: int | None
+    lacking: int
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """One label that a pod asks of its node, and where the wish comes from.
+
+    `flavor` names the ResourceFlavor that Kueue injected it from; `injected` says that Kueue added it at all (flavor,
+    topology assignment or admission check); `met` that some node carries it; `there` what nodes carry under this key.
+    """
+
+    key: str
+    value: str
+    label: str
+    field: str
+    flavor: str
+    injected: bool
+    met: bool
+    there: tuple[str, ...]
+
+    @property
+    def words(self) -> str:
+        """The label with its origin, fit for a sentence."""
+        text = names.quoted(self.label)
+        if self.flavor:
+            return f"{text} (injected from ResourceFlavor {self.flavor})"
+        return f"{text} (injected by Kueue)" if self.injected else text
+
+
+@dataclass(frozen=True, slots=True)
+class Plugin:
+    """A device plugin that was seen: what to say of it, and the proof."""
+
+    sentence: str
+    evidence: Evidence
+
+
+@dataclass(frozen=True, slots=True)
+class Autoscaler:
+    """Why an autoscaler adds no node: what to say, the proofs, what to do about it."""
+
+    sentence: str
+    evidence: tuple[Evidence, ...]
+    subjects: tuple[str, ...]
+    step: str
+    command: str
+    certainty: Certainty = "reported"
 
 
 class Nodes:
@@ -467,7 +536,7 @@ class Nodes:
             head = f"The scheduler says of {total} nodes" if total else "The scheduler says"
             return f"{head}: {names.quoted(text)}."
         left = list(funnel.nodes)
-        steps = []
+        steps: list[str] = []
         for name in FILTERS:
             kept = [view for view in left if name not in view.fails]
             if len(kept) < len(left):
@@ -492,6 +561,150 @@ class Nodes:
             rows.append(Evidence(subject, "events[FailedScheduling].message", names.quoted(funnel.verdict.text)))
         return tuple(rows)
 
+    # --- what a rule says of it ---
+
+    def _considered(self, funnel: Funnel) -> tuple[o.Node, ...]:
+        return funnel.candidates or funnel.failing("resources")
+
+    def rooms(self, funnel: Funnel, without: Iterable[str] = ()) -> tuple[Room, ...]:
+        """Give the resources that decide, the one missing on most nodes first, without those named in `without`."""
+        nodes = self._considered(funnel)
+        lacking: dict[str, list[o.Node]] = defaultdict(list)
+        for node in nodes:
+            for resource in self.lacks(node, funnel.pod):
+                lacking[resource].append(node)
+        left_out = set(without)
+        everywhere = {resource for resource, where in lacking.items() if len(where) == len(nodes)}
+        chosen = sorted(
+            (everywhere or set(lacking)) - left_out,
+            key=lambda resource: (-len(lacking[resource]), resource in _CORE, resource),
+        )
+        asked = {**scheduling.pod_requests(funnel.pod.spec), "pods": 1}
+        return tuple(self._room(resource, asked[resource], nodes, len(lacking[resource])) for resource in chosen)
+
+    def _room(self, resource: str, asked: int, nodes: tuple[o.Node, ...], lacking: int) -> Room:
+        offers = {node.name: self.allocatable(node).get(resource, 0) for node in nodes}
+        largest = max(nodes, key=lambda node: (offers[node.name], node.name))
+        if not self._pods_known:
+            return Room(resource, asked, largest, None, largest, offers[largest.name], None, lacking)
+        free = {node.name: self.free(node, resource) for node in nodes}
+        freest = max(nodes, key=lambda node: (free[node.name], node.name))
+        total = sum(free.values())
+        return Room(resource, asked, freest, free[freest.name], largest, offers[largest.name], total, lacking)
+
+    def would_fit_emptied(self, funnel: Funnel) -> bool:
+        """Say whether a node would take the pod if everything but its DaemonSets' pods went."""
+        asked = {**scheduling.pod_requests(funnel.pod.spec), "pods": 1}
+        for node in self._considered(funnel):
+            offered = self.allocatable(node)
+            if all(v <= self.emptied(node, r) for r, v in asked.items() if r in offered or r not in _CORE):
+                return True
+        return False
+
+    def wishes(self, pod: o.Pod) -> tuple[Wish, ...]:
+        """Give the labels that a pod asks of its node, by nodeSelector and required affinity, with their origin."""
+        place = self._facts.pods.pod_set_of(pod)
+        own = place[1].template.spec.node_selector if place is not None and place[1] is not None else None
+        assignment = place[2] if place is not None else None
+        flavors = sorted(set(assignment.flavors.values())) if assignment is not None else []
+        known = [f for name in flavors if (f := self._snapshot.look_of(o.ResourceFlavor, name)) is not None]
+        found = []
+        for key, value in sorted(pod.spec.node_selector.items()):
+            added = own is not None and own.get(key) != value
+            flavor = next((f.name for f in known if added and f.spec.node_labels.get(key) == value), "")
+            found.append(self._wish(key, (value,), f"{key}={value}", "spec.nodeSelector", flavor, added=added))
+        required = scheduling.required_node_affinity(pod.spec)
+        terms = required.node_selector_terms if required is not None else ()
+        field = "spec.affinity.nodeAffinity"
+        for requirement in terms[0].match_expressions if len(terms) == 1 else ():
+            text = f"{requirement.key} {requirement.operator} ({', '.join(requirement.values)})"
+            met = any(scheduling.requirement_matches(requirement, labels) for labels in self._labels)
+            found.append(self._wish(requirement.key, requirement.values, text, field, "", added=False, met=met))
+        for requirement in terms[0].match_fields if len(terms) == 1 else ():
+            text = f"{requirement.key} {requirement.operator} ({', '.join(requirement.values)})"
+            met = any(scheduling.requirement_matches(requirement, {"metadata.name": n}) for n in self._names)
+            found.append(self._wish(requirement.key, requirement.values, text, field, "", added=False, met=met))
+        if len(terms) > 1:
+            met = any(scheduling.node_selector_matches(required, n.metadata.labels, n.name) for n in self._seen)
+            found.append(self._wish("", (), f"one of {len(terms)} affinity terms", field, "", added=False, met=met))
+        return tuple(found)
+
+    @property
+    def _seen(self) -> tuple[o.Node, ...]:
+        return self._snapshot.all_of(o.Node, read="seen")
+
+    @property
+    def _labels(self) -> list[dict[str, str]]:
+        return [node.metadata.labels for node in self._seen]
+
+    @property
+    def _names(self) -> list[str]:
+        return [node.name for node in self._seen]
+
+    def _wish(
+        self,
+        key: str,
+        values: tuple[str, ...],
+        text: str,
+        field: str,
+        flavor: str,
+        *,
+        added: bool,
+        met: bool | None = None,
+    ) -> Wish:
+        carried = {labels[key] for labels in self._labels if key in labels}
+        there = tuple(f"{key}={value}" for value in sorted(carried))
+        reached = (values[0] in carried if values else False) if met is None else met
+        return Wish(key, values[0] if values else "", text, field, flavor, added, reached, there)
+
+    def tied(self, pod: o.Pod) -> tuple[tuple[str, str, str], ...]:
+        """Give the pod's bound claims whose volumes are tied to nodes: (claim, volume, where)."""
+        found = []
+        for claim in claims_of(pod):
+            bound = self._snapshot.look_of(o.PersistentVolumeClaim, claim, pod.namespace)
+            volume = self._snapshot.look_of(o.PersistentVolume, bound.spec.volume_name) if bound is not None else None
+            required = volume.spec.node_affinity.required if volume is not None and volume.spec.node_affinity else None
+            if volume is None or required is None:
+                continue
+            terms = [
+                " and ".join(f"{r.key} {r.operator} {', '.join(r.values)}".strip() for r in term.match_expressions)
+                for term in required.node_selector_terms
+            ]
+            found.append((claim, volume.name, " or ".join(terms)))
+        return tuple(found)
+
+    def device_plugins(self, resource: str) -> tuple[Plugin, ...]:
+        """Give the device plugins for an extended resource that were seen, by DaemonSet, worst first.
+
+        Which plugin serves a resource is nowhere written down: it is told by its name ("device-plugin" with the
+        resource's own name or its vendor's).
+        """
+        domain, _, short = resource.rpartition("/")
+        vendor = (domain.split(".")[-2:] or [""])[0]
+        found = []
+        for item in self._snapshot.seen("DaemonSet"):
+            name = item.name.lower()
+            if (
+                not isinstance(item, o.Loose)
+                or "plugin" not in name
+                or not ({short, vendor} & set(re.split(r"\W|_", name)))
+            ):
+                continue
+            wanted, ready = (
+                value if isinstance(value := item.status.get(key), int) else None
+                for key in ("desiredNumberScheduled", "numberReady")
+            )
+            if wanted is None:
+                continue
+            ready = ready or 0
+            subject = names.subject("DaemonSet", item.name, item.namespace)
+            shown = names.named("DaemonSet", item.name, item.namespace)
+            sentence = f"Device plugin {shown} has {ready} of {wanted} pods ready."
+            found.append(
+                (ready - wanted, item.name, Plugin(sentence, Evidence(subject, "status.numberReady", str(ready))))
+            )
+        return tuple(plugin for *_, plugin in sorted(found, key=lambda entry: entry[:2]))
+
     def unadvertised(self, funnel: Funnel) -> tuple[str, ...]:
         """Give the extended resources that none of the nodes open to the pod advertises at all, sorted.
 
@@ -511,6 +724,129 @@ class Nodes:
                 and not any(self.allocatable(n).get(r) for n in open_nodes)
             )
         )
+
+    # --- autoscalers ---
+
+    @fact
+    def autoscaler(self) -> Autoscaler | None:
+        """Why an autoscaler adds no node for a pod that waits for the scheduler; None when none said so, or it adds one."""
+        for pod in self._facts.pods.unscheduled:
+            found = self._karpenter(pod) or self._cluster_autoscaler(pod)
+            if found is not None:
+                return found
+        return None
+
+    def _cluster_autoscaler(self, pod: o.Pod) -> Autoscaler | None:
+        event = self._facts.pods.last_event(pod, "NotTriggerScaleUp", "TriggeredScaleUp")
+        if event is None or event.reason == "TriggeredScaleUp":
+            return None
+        body = re.sub(r"^pod didn't trigger scale-up[^:]*:\s*", "", event.message)
+        parts = re.split(r", (?=\d+ )", body)
+        matters = [part for part in parts if not _OTHER_GROUPS.search(part)] or parts
+        asked = scheduling.pod_requests(pod.spec)
+        bound = [p for p in matters if "Insufficient" not in p] or [p for p in matters if any(r in p for r in asked)]
+        words = names.quoted(", ".join(bound or matters))
+        subject = names.subject("Pod", pod.name, pod.namespace)
+        shown = names.named("Pod", pod.name, pod.namespace)
+        return Autoscaler(
+            f"The cluster autoscaler adds no node for pod {shown}: {words}.",
+            (Evidence(subject, "events[NotTriggerScaleUp].message", names.quoted(event.message)),),
+            (subject,),
+            "Raise the maximum size of the node group that fits, or add a group that does.",
+            self._facts.pods.describe(pod),
+        )
+
+    def _karpenter(self, pod: o.Pod) -> Autoscaler | None:
+        claim = self._nominated(pod)
+        if claim is not None:
+            return claim
+        events = [e for e in self._facts.pods.events_about(pod) if e.reporter == "karpenter"]
+        if not events or events[-1].reason != "FailedScheduling":
+            return None
+        event = events[-1]
+        subject = names.subject("Pod", pod.name, pod.namespace)
+        shown = names.named("Pod", pod.name, pod.namespace)
+        pools = self._pools_at_limit(pod)
+        parts = re.split(r"; (?=incompatible with nodepool|all available instance types)", event.message)
+        matters = self._concerning(parts, pod)
+        words = names.quoted("; ".join(matters), 400)
+        rows = [Evidence(subject, "events[FailedScheduling].message", names.quoted(event.message, 2000))]
+        rows += [row for _, row in pools]
+        limit = "".join(f" {text}" for text, _ in pools)
+        return Autoscaler(
+            f"Karpenter adds no node for pod {shown}: {words}.{limit}",
+            tuple(rows),
+            (subject, *(row.subject for _, row in pools)),
+            "Raise the NodePool's limits, or allow instance types that are large enough.",
+            "kubectl get nodepools",
+        )
+
+    def _concerning(self, parts: list[str], pod: o.Pod) -> list[str]:
+        """Keep what is about the pools that could serve the pod: limits first, then what names its scarce resource."""
+        limits = [part for part in parts if "exceed limits" in part or "limits exceeded" in part or "limit of" in part]
+        if limits:
+            return [re.sub(r"^.*?(?=all available instance types)", "", part) for part in limits]
+        scarce = [r for r in scheduling.pod_requests(pod.spec) if r not in _CORE]
+        about = [part for part in parts if any(resource in part for resource in scarce)]
+        return about if about and scarce else parts
+
+    def _pools_at_limit(self, pod: o.Pod) -> list[tuple[str, Evidence]]:
+        """The NodePools whose limit leaves no room for the pod, by the resource that it asks for."""
+        found = []
+        asked = scheduling.pod_requests(pod.spec)
+        for pool in sorted(self._snapshot.seen("NodePool"), key=lambda item: item.name):
+            if not isinstance(pool, o.Loose):
+                continue
+            limits, used = pool.spec.get("limits"), pool.status.get("resources")
+            if not isinstance(limits, dict) or not isinstance(used, dict):
+                continue
+            for resource, text in sorted(limits.items()):
+                try:
+                    most, now = amount(resource, text), amount(resource, used.get(resource, "0"))
+                except ValueError:
+                    continue
+                if (
+                    asked.get(resource, 0)
+                    and (resource not in _CORE or not _extended(asked))
+                    and now + asked[resource] > most
+                ):
+                    shown = names.named("NodePool", pool.name)
+                    words = f"{human(resource, now)} of {human(resource, most)} {resource}"
+                    found.append((
+                        f"NodePool {shown} has {words} in use.",
+                        Evidence(names.subject("NodePool", pool.name), f"spec.limits[{resource}]", words),
+                    ))  # fmt: skip
+        return found
+
+    def _nominated(self, pod: o.Pod) -> Autoscaler | None:
+        """The NodeClaim that Karpenter means the pod for, when it cannot be launched."""
+        event = self._facts.pods.last_event(pod, "Nominated")
+        target = re.search(r"nodeclaim/([\w.-]+)", event.message) if event is not None else None
+        claim = self._snapshot.look("NodeClaim", target[1]) if target is not None else None
+        if not isinstance(claim, o.ConditionedLoose):
+            return None
+        launched = condition(claim.status.conditions, "Launched")
+        failed = launched is not None and launched.status != "True" and (launched.message or launched.reason)
+        events = [e for e in self._facts.pods.events_about(claim) if e.type == "Warning"]
+        if not failed and (not events or (launched is not None and launched.status == "True")):
+            return None
+        words = names.quoted(
+            (launched.message or launched.reason) if launched is not None and failed else events[-1].message
+        )
+        shown, subject = names.named("NodeClaim", claim.name), names.subject("NodeClaim", claim.name)
+        field = "status.conditions[Launched].message" if failed else "events[].message"
+        return Autoscaler(
+            f"Karpenter means pod {names.named('Pod', pod.name, pod.namespace)} for NodeClaim {shown}, which cannot be "
+            f"launched: {words}.",
+            (Evidence(subject, field, words),),
+            (names.subject("Pod", pod.name, pod.namespace), subject),
+            "Allow other instance types or zones, or have the cloud's quota raised.",
+            f"kubectl describe nodeclaim {shown}",
+        )
+
+
+def _extended(asked: Mapping[str, int]) -> bool:
+    return any(resource not in _CORE for resource in asked)
 
 
 def blamed(views: Iterable[NodeView]) -> tuple[Filter | None, bool]:

@@ -10,14 +10,15 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from bot.core import kinds, names
 from bot.core import objects as o
-from bot.core.diagnosis import PodCounts
+from bot.core.diagnosis import Certainty, Evidence, PodCounts
 from bot.core.facts.identity import GROUP_LABEL, PREFIX, REPLACEMENT_FOR, dig, each, job_finished, number, suspended
 from bot.core.facts.lazy import fact
 from bot.core.objects import condition, is_true
+from bot.core.quantity import amount
 from bot.core.snapshot import Unknown, owned
 
 if TYPE_CHECKING:
@@ -54,6 +55,38 @@ class CreationError:
 
 
 @dataclass(frozen=True, slots=True)
+class QuotaLine:
+    """One row of a ResourceQuota that one more pod would break; amounts in the unit of `resource`."""
+
+    key: str
+    resource: str
+    asked: int
+    used: int
+    hard: int
+
+
+@dataclass(frozen=True, slots=True)
+class QuotaRefusal:
+    """A ResourceQuota that refuses pods: the rows in the way, or what the pods do not state, and who said so."""
+
+    quota: str
+    rows: tuple[QuotaLine, ...]
+    unstated: tuple[str, ...]
+    error: CreationError | None
+    certainty: Certainty
+
+
+ErrorKind = Literal["quota", "policy", "service-account", "kueue", "other"]
+_ERRORS: tuple[tuple[ErrorKind, str], ...] = (
+    ("quota", r"exceeded quota|failed quota"),
+    ("kueue", r"failed calling webhook.*kueue"),
+    ("service-account", r"service ?accounts? .*not found|looking up service account"),
+    ("policy", (r"violates PodSecurity|admission webhook|failed calling webhook|ValidatingAdmissionPolicy|"
+        r"denied (?:the )?request|security context constraint|(?:minimum|maximum) .* (?:usage|per)")),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
 class ContainerView:
     """One container of one pod, with its status; `init` for an init container that is not a sidecar."""
 
@@ -71,6 +104,11 @@ def is_ready(pod: o.Pod) -> bool:
         return found.status == "True"
     statuses = pod.status.container_statuses
     return bool(statuses) and len(statuses) >= len(pod.spec.containers) and all(entry.ready for entry in statuses)
+
+
+def error_kind(text: str) -> ErrorKind:
+    """Tell what refused to create a pod, by the API server's words."""
+    return next((kind for kind, pattern in _ERRORS if re.search(pattern, text)), "other")
 
 
 def is_over(pod: o.Pod) -> bool:
@@ -430,6 +468,16 @@ class Pods:
         """Give at most `most` of the pods as subjects of a finding."""
         return tuple(names.subject("Pod", pod.name, pod.namespace) for pod in list(pods)[:most])
 
+    def said(self, pod: o.Pod) -> tuple[Evidence, ...]:
+        """Give what the scheduler wrote into the pod, nothing when it wrote nothing."""
+        found = condition(pod.status.conditions, "PodScheduled")
+        if found is None or not (found.message or found.reason):
+            return ()
+        subject = names.subject("Pod", pod.name, pod.namespace)
+        return (
+            Evidence(subject, "status.conditions[PodScheduled].message", names.quoted(found.message or found.reason)),
+        )
+
     def describe(self, pod: o.Pod) -> str:
         """Give the command that shows a pod with its events."""
         return f"kubectl describe pod -n {pod.namespace} {pod.name}"
@@ -494,6 +542,94 @@ class Pods:
                     found.append(CreationError(item, event.message, at, event.times, "events"))
         epoch = self._facts.now.replace(year=1971)
         return tuple(sorted(found, key=lambda error: (error.at or epoch, error.text), reverse=True))
+
+    def errors_of(self, kind: ErrorKind) -> tuple[CreationError, ...]:
+        """Give the creation errors of one kind, newest first. Raises Unknown when it is not known whether pods are missing."""
+        return tuple(error for error in self.creation_errors if error_kind(error.text) == kind)
+
+    @fact
+    def refused(self) -> bool:
+        """Whether a known kind of refusal explains that pods are missing."""
+        known = any(error_kind(error.text) != "other" for error in self.creation_errors)
+        return (known and not self._outdated) or self.quota_refusal is not None
+
+    @fact
+    def _outdated(self) -> bool:
+        """Whether all that was said is of a ResourceQuota that no longer refuses a pod."""
+        kinds_said = {error_kind(error.text) for error in self.creation_errors}
+        return kinds_said <= {"quota", "other"} and self.quota_refusal is None
+
+    def error_evidence(self, error: CreationError) -> Evidence:
+        """Give a creation error as evidence."""
+        owner = error.owner
+        return Evidence(
+            names.subject(owner.kind, owner.name, owner.namespace), error.field, names.quoted(error.text), "cluster"
+        )
+
+    @fact
+    def quota_refusal(self) -> QuotaRefusal | None:
+        """The ResourceQuota that refuses the missing pods now, None when none does.
+
+        Raises Unknown when it is not known whether pods are missing.
+        """
+        if self.missing == 0:
+            return None
+        for error in self.errors_of("quota"):
+            found = re.search(r"(exceeded|failed) quota: ([^\s,:]+)", error.text)
+            name = found[2] if found is not None else ""
+            quota = self._snapshot.look_of(o.ResourceQuota, name, self.namespace)
+            unstated = tuple(re.findall(r"((?:requests|limits)\.[\w./-]+|cpu|memory) for:", error.text))
+            if found is not None and found[1] == "failed":
+                if quota is None and self._snapshot.covers("ResourceQuota", self.namespace, name):
+                    continue
+                still = tuple(
+                    key for key in unstated if quota is None or key in quota.spec.hard or key in quota.status.hard
+                )
+                if still or not unstated:
+                    return QuotaRefusal(name, (), still, error, "reported" if quota is None else "certain")
+                continue
+            if quota is not None:
+                rows = self._broken(quota, error)
+                if rows:
+                    return QuotaRefusal(name, rows, (), error, "certain")
+            elif not self._snapshot.covers("ResourceQuota", self.namespace, name):
+                return QuotaRefusal(name, self._said_rows(error), (), error, "reported")
+        return None
+
+    def _broken(self, quota: o.ResourceQuota, error: CreationError) -> tuple[QuotaLine, ...]:
+        said = {row.key: row for row in self._said_rows(error)}
+        rows = []
+        for key, row in said.items():
+            texts = quota.status.used.get(key), quota.status.hard.get(key) or quota.spec.hard.get(key)
+            try:
+                used, hard = (amount(row.resource, text) if text is not None else None for text in texts)
+            except ValueError:
+                continue
+            if used is not None and hard is not None and used + row.asked > hard:
+                rows.append(QuotaLine(key, row.resource, row.asked, used, hard))
+        return tuple(rows)
+
+    @staticmethod
+    def _said_rows(error: CreationError) -> tuple[QuotaLine, ...]:
+        lists = re.search(r"requested: (.*?), used: (.*?), limited: (.*)$", error.text)
+        if lists is None:
+            return ()
+        asked, used, hard = (dict(re.findall(r"([^\s,=]+)=([^\s,]+)", part)) for part in lists.groups())
+        rows = []
+        for key, text in asked.items():
+            resource = key.removeprefix("requests.").removeprefix("limits.")
+            try:
+                values = [amount(resource, part) for part in (text, used.get(key, "0"), hard.get(key, "0"))]
+            except ValueError:
+                continue
+            rows.append(QuotaLine(key, resource, *values))
+        return tuple(rows)
+
+    @property
+    def has_suspend(self) -> bool:
+        """Whether the job object has a field by which it is suspended."""
+        root = self._facts.identity.root
+        return root is not None and suspended(root) is not None
 
     def _conditions_of(self, item: o.Job) -> list[CreationError]:
         entries = item.status.get("conditions")

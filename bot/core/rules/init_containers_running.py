@@ -1,18 +1,56 @@
 """Rule init-containers-running."""
 
-from bot.core.diagnosis import Found
+from bot.core import names
+from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
 from bot.core.rule import rule
 
 
-@rule("start", move="nobody", outlook="in-progress", phases=("unmanaged", "admitted"), needs=())
+@rule("start", move="nobody", outlook="in-progress", phases=("unmanaged", "admitted"), needs=("Pod",))
 def init_containers_running(facts: Facts) -> Found | None:
-    """Init containers running.
+    """Init containers still run.
 
     When:
-        which one, since when
+        An init container of a pod runs, so its main containers have not been started. Which, and since when, is said.
     Why it blocks:
+        The main containers start after the last init container has ended; until then the pod counts as pending.
     What to do:
+        Wait, or look at the init container's log if it takes longer than it should.
     """
-    del facts
-    return None
+    running = [view for view in facts.pods.containers if view.init and view.status.state.running is not None]
+    if not running:
+        return None
+    view = running[0]
+    started = view.status.state.running.started_at if view.status.state.running is not None else None
+    age = facts.age(started)
+    pods = sorted({entry.pod.name: entry.pod for entry in running}.values(), key=lambda pod: pod.name)
+    for_long = f" for {_duration(age)}" if age is not None else ""
+    subject = names.subject("Pod", view.pod.name, view.pod.namespace)
+    name = names.quoted(view.status.name)
+    return Found(
+        f"{facts.pods.naming(pods)} {'is' if len(pods) == 1 else 'are'} in init container {name}{for_long}."
+        f"{facts.pods.progress}",
+        (
+            Evidence(
+                subject,
+                f"status.initContainerStatuses[{name}].state.running.startedAt",
+                started.isoformat() if started is not None else "running",
+            ),
+        ),
+        (
+            Step("nobody", "Wait until it has ended."),
+            Step(
+                "asker",
+                "Or see what it does.",
+                f"kubectl logs -n {view.pod.namespace} {view.pod.name} -c {name}",
+            ),
+        ),
+        facts.pods.subjects(pods),
+    )
+
+
+def _duration(seconds: float) -> str:
+    whole = max(0, int(seconds))
+    if whole < 120:
+        return f"{whole} seconds"
+    return f"{whole // 60} minutes" if whole < 7200 else f"{whole // 3600} hours"

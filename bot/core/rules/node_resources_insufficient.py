@@ -1,18 +1,107 @@
 """Rule node-resources-insufficient."""
 
-from bot.core.diagnosis import Found
+from bot.core import names
+from bot.core.diagnosis import Evidence, Found, Outlook, Step
 from bot.core.facts import Facts
+from bot.core.facts.nodes import Funnel, Room
+from bot.core.quantity import human
 from bot.core.rule import rule
 
 
-@rule("pods", move="platform", outlook="fix", phases=("unmanaged", "admitted"), needs=())
+@rule("pods", move="platform", outlook="wait", phases=("unmanaged", "admitted"), needs=("Node", "Pod"))
 def node_resources_insufficient(facts: Facts) -> Found | None:
-    """Node resources insufficient.
+    """No node has the room.
 
     When:
-        no node has the room; asked, largest free, largest node, fragmented or too big anywhere
+        Nodes pass the pod's labels, taints and the rest, but none has enough of a resource free: what it offers
+        (`status.allocatable`) less what the pods on it ask for, their number included.
     Why it blocks:
+        Kueue admits against quota, the scheduler places on nodes. The quota may be larger than the nodes, what is free
+        may be scattered over many nodes, or pods that Kueue does not count use the nodes.
     What to do:
+        If an emptied node would do: wait, or free a node. If the pod is larger than any node: ask for less per pod, or
+        add larger nodes; the queue's admin should not promise more quota than the nodes hold.
     """
-    del facts
-    return None
+    funnels = facts.nodes.blaming("resources")
+    funnels = tuple(f for f in funnels if not f.nodes or facts.nodes.rooms(f, facts.nodes.unadvertised(f)))
+    if not funnels:
+        return None
+    funnel = funnels[0]
+    subject = facts.pods.naming(funnel.pods)
+    if not funnel.nodes:
+        parts = funnel.verdict.of("resources") if funnel.verdict is not None else ()
+        what = ", ".join(sorted({names.quoted(part.detail) for part in parts}))
+        return Found(
+            f"{subject} finds too little {what} on the nodes. {facts.nodes.sentence(funnel)}{facts.pods.progress}",
+            facts.nodes.evidence(funnel),
+            (Step("platform", "Compare what the pods ask for with what the nodes offer.", "kubectl describe nodes"),),
+            facts.pods.subjects(funnel.pods),
+            funnel.certainty,
+            outlook="fix",
+        )
+    rooms = facts.nodes.rooms(funnel)
+    never = not facts.nodes.would_fit_emptied(funnel)
+    outlook: Outlook = "never-as-written" if never else "wait"
+    return Found(
+        _sentence(facts, funnel, rooms, subject, never=never) + facts.pods.progress,
+        (*_evidence(rooms), *facts.nodes.evidence(funnel)),
+        _steps(rooms, never=never),
+        (*facts.pods.subjects(funnel.pods), *(names.subject("Node", room.freest.name) for room in rooms[:1])),
+        "certain" if never else funnel.certainty,
+        outlook=outlook,
+    )
+
+
+def _sentence(facts: Facts, funnel: Funnel, rooms: tuple[Room, ...], subject: str, *, never: bool) -> str:
+    verb = "needs" if len(funnel.pods) == 1 else "need"
+    each = "" if len(funnel.pods) == 1 else " each"
+    texts = []
+    for room in rooms[:3]:
+        if room.resource == "pods":
+            texts.append(
+                f"room for one more pod (node {names.named('Node', room.largest.name)} runs "
+                f"{room.most - (room.free or 0)} of at most {room.most})"
+            )
+            continue
+        free = f"the largest free is {human(room.resource, room.free)} " if room.free is not None else ""
+        on = f"on node {names.named('Node', room.freest.name)}, " if room.free is not None else ""
+        texts.append(
+            f"{human(room.resource, room.asked)} {room.resource} on one node ({free}{on}"
+            f"the largest node has {human(room.resource, room.most)})"
+        )
+    sentence = f"{subject} {verb} {' and '.join(texts)}{each}. {facts.nodes.sentence(funnel)}"
+    scattered = next((room for room in rooms if room.total_free is not None and room.total_free >= room.asked), None)
+    if never:
+        sentence += " Even an empty node is too small."
+    elif scattered is not None and scattered.resource != "pods":
+        sentence += (
+            f" {human(scattered.resource, scattered.total_free or 0)} {scattered.resource} are free, but scattered."
+        )
+    return sentence
+
+
+def _evidence(rooms: tuple[Room, ...]) -> tuple[Evidence, ...]:
+    rows = []
+    for room in rooms[:3]:
+        allocatable = f"status.allocatable[{room.resource}]"
+        rows.append(Evidence(names.subject("Node", room.largest.name), allocatable, human(room.resource, room.most)))
+        if room.free is not None:
+            node = names.subject("Node", room.freest.name)
+            rows.append(Evidence(node, f"free {room.resource}", human(room.resource, room.free), "computed"))
+    return tuple(rows)
+
+
+def _steps(rooms: tuple[Room, ...], *, never: bool) -> tuple[Step, ...]:
+    room = rooms[0]
+    most = f"{human(room.resource, room.most)} {room.resource}"
+    if never:
+        return (
+            Step("platform", "Add a node that is large enough, and keep the quota within what the nodes hold."),
+            Step("asker", f"Or ask for at most {most} per pod."),
+        )
+    return (
+        Step(
+            "platform", f"Free a node or add one; see who uses {room.resource} on the nodes.", "kubectl describe nodes"
+        ),
+        Step("nobody", "Or wait until a node is free."),
+    )

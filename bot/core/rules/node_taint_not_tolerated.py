@@ -1,18 +1,75 @@
 """Rule node-taint-not-tolerated."""
 
-from bot.core.diagnosis import Found
+from collections import Counter
+
+from bot.core import names
+from bot.core.diagnosis import Evidence, Found, Move, Step
 from bot.core.facts import Facts
+from bot.core.facts.nodes import state_of_taint
 from bot.core.rule import rule
+from bot.core.scheduling import taint_text
 
 
-@rule("pods", move="asker", outlook="fix", phases=("unmanaged", "admitted"), needs=())
+@rule("pods", move="asker", outlook="fix", phases=("unmanaged", "admitted"), needs=("Node", "Pod"))
 def node_taint_not_tolerated(facts: Facts) -> Found | None:
-    """Node taint not tolerated.
+    """The nodes that fit have a taint that the pod does not tolerate.
 
     When:
-        see the rules
+        Nodes that would take the pod carry a taint (NoSchedule or NoExecute) that it does not tolerate, and no other node
+        takes it. A taint that the system sets is named for what it means: a node that is not ready, that is being
+        removed by an autoscaler.
     Why it blocks:
+        A taint keeps every pod off the node that does not tolerate it.
     What to do:
+        Add the toleration to the job's pod template, or let the queue's admin put it into the ResourceFlavor
+        (`spec.tolerations`), from which Kueue injects it. Taints of lost or draining nodes are the platform's.
     """
-    del facts
-    return None
+    funnels = facts.nodes.blaming("taint")
+    if not funnels:
+        return None
+    funnel = funnels[0]
+    subject = facts.pods.naming(funnel.pods)
+    nodes = [view.node for view in funnel.nodes if view.only("taint")] or list(funnel.failing("taint"))
+    taints = Counter(taint for node in nodes for taint in facts.nodes.untolerated(node, funnel.pod))
+    ranked = sorted({(taint_text(t), state_of_taint(t)) for t in taints})
+    text = ", ".join(names.quoted(taint) for taint, _ in ranked[:4])
+    states = sorted({state for _, state in ranked if state})
+    verb = "tolerates" if len(funnel.pods) == 1 else "tolerate"
+    if nodes:
+        one = len(nodes) == 1
+        where = f"node {names.named('Node', nodes[0].name)}" if one else f"{len(nodes)} nodes"
+        sentence = f"{subject} {'does' if verb == 'tolerates' else 'do'} not tolerate {text} of {where}"
+        if states:
+            sentence += f" ({'it is' if one else 'they are'} {' or '.join(states)})"
+        sentence += f". {facts.nodes.sentence(funnel)}"
+    else:
+        words = funnel.verdict.of("taint") if funnel.verdict is not None else ()
+        text = ", ".join(names.quoted(part.detail or part.text) for part in words)
+        sentence = f"{subject} does not tolerate the taint {text}. {facts.nodes.sentence(funnel)}"
+    move: Move = "platform" if states and len(states) == len(ranked) else "asker"
+    if move == "platform":
+        steps = [Step("platform", "Bring these nodes back, or replace them.", "kubectl get nodes")]
+    else:
+        first = ranked[0][0] if ranked else text
+        steps = [
+            Step("asker", f"Add a toleration for {names.quoted(first)} to the pod template, if it may run there."),
+            Step("queue-admin", "Or put the toleration into the ResourceFlavor, so that Kueue injects it."),
+        ]
+    return Found(
+        sentence + facts.pods.progress,
+        (
+            *(
+                Evidence(
+                    names.subject("Node", node.name),
+                    "spec.taints",
+                    names.quoted(", ".join(taint_text(t) for t in facts.nodes.untolerated(node, funnel.pod))),
+                )
+                for node in nodes[:3]
+            ),
+            *facts.nodes.evidence(funnel),
+        ),
+        tuple(steps),
+        (*facts.pods.subjects(funnel.pods), *(names.subject("Node", node.name) for node in nodes[:5])),
+        funnel.certainty,
+        move,
+    )

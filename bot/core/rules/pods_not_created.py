@@ -1,18 +1,59 @@
 """Rule pods-not-created."""
 
-from bot.core.diagnosis import Found
+from bot.core import names
+from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
 from bot.core.rule import rule
 
 
-@rule("pods", move="platform", outlook="fix", phases=("unmanaged", "admitted"), needs=())
+@rule("pods", move="platform", outlook="fix", phases=("unmanaged", "admitted"), needs=("Pod", "Event"))
 def pods_not_created(facts: Facts) -> Found | None:
-    """Pods not created.
+    """The job may run, and pods are missing without a known reason.
 
     When:
-        none of the above, and still none
+        The job is admitted (or not Kueue's) and not suspended, fewer pods exist than it wants, and no quota, policy or
+        missing ServiceAccount explains it. Not while earlier pods fail and the controller waits between attempts.
     Why it blocks:
+        The kind's controller makes the pods: it is slow, down, or met an error that nobody recorded here. Quota is held
+        all the while.
     What to do:
+        Look at the events of the job and at the controller's log. Right after the admission it passes by itself.
     """
-    del facts
-    return None
+    pods = facts.pods
+    if not pods.made_here or pods.missing == 0 or pods.refused or pods.failed or pods.rejected:
+        return None
+    root = facts.identity.root
+    if root is None:
+        return None
+    young = (facts.age(pods.since) or 0) < facts.thresholds.young
+    subject = names.subject(root.kind, root.name, root.namespace)
+    sentence = f"{root.kind} {names.named(root.kind, root.name, root.namespace)} may run, and "
+    sentence += f"{len(pods.current)} of {pods.needed} pods exist."
+    if pods.leaving:
+        sentence += (
+            f" {len(pods.leaving)} earlier {'pod is' if len(pods.leaving) == 1 else 'pods are'} still being deleted."
+        )
+    if young:
+        sentence += " It was set going a moment ago, so this may pass by itself."
+    error = next(iter(pods.creation_errors), None)
+    if error is not None:
+        sentence += f" Its controller says: {names.quoted(error.text)}"
+    evidence = [Evidence(subject, "spec.suspend", "false")] if pods.has_suspend else []
+    evidence.append(Evidence(subject, "pods", f"{len(pods.current)} of {pods.needed}", "computed"))
+    if error is not None:
+        evidence.append(pods.error_evidence(error))
+    kind = root.kind.lower()
+    return Found(
+        sentence + pods.progress,
+        tuple(evidence),
+        (
+            Step(
+                "platform",
+                f"See the events of the {root.kind} and whether its controller runs.",
+                f"kubectl describe {kind} -n {root.namespace} {root.name}",
+            ),
+        ),
+        (subject,),
+        "certain" if error is None else "reported",
+        outlook="in-progress" if young and error is None else None,
+    )

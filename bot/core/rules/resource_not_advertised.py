@@ -1,19 +1,62 @@
 """Rule resource-not-advertised."""
 
-from bot.core.diagnosis import Found
+from bot.core import names
+from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
+from bot.core.quantity import human
 from bot.core.rule import rule
+from bot.core.scheduling import pod_requests
 
 
-@rule("pods", move="platform", outlook="fix", phases=("unmanaged", "admitted"), needs=())
+@rule("pods", move="platform", outlook="fix", phases=("unmanaged", "admitted"), needs=("Node", "Pod", "DaemonSet"))
 def resource_not_advertised(facts: Facts) -> Found | None:
-    """Resource not advertised.
+    """No node that is open to the pod offers the resource at all.
 
     When:
-        some node passes labels, cordons and taints, and none of those advertises the resource at all (absent or
-        0): a device plugin, a name, or nodes that do not exist yet; not load
+        Some nodes pass the pod's labels, cordons and taints, and none of those advertises a resource that the pod asks
+        for: it is absent from their `status.allocatable`, or 0. Not when only a taint, a cordon or the like keeps the
+        pod off a node that has the resource.
     Why it blocks:
+        This is not load: waiting for others to finish does not help. A device plugin does not run or sees no device,
+        the resource's name is wrong, or nodes of that kind do not exist yet.
     What to do:
+        Look at the device plugin's pods on these nodes, compare the resource's name with `kubectl describe node`, or
+        add nodes that have it.
     """
-    del facts
+    for funnel in facts.nodes.funnels:
+        resources = facts.nodes.unadvertised(funnel)
+        if not resources:
+            continue
+        asked = pod_requests(funnel.pod.spec)
+        resource = resources[0]
+        open_nodes = funnel.passing("labels", "cordon", "taint")
+        elsewhere = [n for n in facts.nodes.all if n not in open_nodes and facts.nodes.allocatable(n).get(resource)]
+        count = len(open_nodes)
+        where = f"the {count} nodes" if count > 1 else f"node {names.named('Node', open_nodes[0].name)}"
+        wants = ", ".join(f"{human(name, asked[name])} {name}" for name in resources)
+        sentence = f"{facts.pods.naming(funnel.pods)} asks for {wants}, and {'none of ' if count > 1 else ''}{where} "
+        sentence += f"open to it {'advertises' if count > 1 else 'does not advertise'} {resource}."
+        if elsewhere:
+            sentence += f" {len(elsewhere)} other nodes have it, but are closed to this pod."
+        plugins = facts.nodes.device_plugins(resource)
+        for plugin in plugins[:2]:
+            sentence += f" {plugin.sentence}"
+        evidence = [
+            Evidence(
+                names.subject("Node", node.name),
+                f"status.allocatable[{resource}]",
+                str(node.status.allocatable.get(resource, "absent")),
+            )
+            for node in open_nodes[:3]
+        ]
+        evidence += [plugin.evidence for plugin in plugins[:2]]
+        return Found(
+            sentence + facts.pods.progress,
+            (*evidence, *facts.nodes.evidence(funnel)),
+            (
+                Step("platform", f"Repair the device plugin for {resource}, or add nodes that advertise it."),
+                Step("asker", f"Check that {resource} is the right name.", "kubectl describe nodes"),
+            ),
+            (*facts.pods.subjects(funnel.pods), *(names.subject("Node", node.name) for node in open_nodes[:3])),
+        )
     return None
