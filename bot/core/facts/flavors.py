@@ -1,7 +1,8 @@
 """Which flavor a pod set cannot use, and why: taints, node labels, or that Kueue holds it to another flavor.
 
 As Kueue decides (`pkg/scheduler/flavorassigner`): the flavor's taints against the tolerations of the pods and of the
-flavor; node selector and required affinity only as far X
+flavor; node selector and required affinity only as far as they speak of the flavor's own node labels. Whether request
+and topology match is decided in `topology`.
 """
 
 from collections.abc import Iterable

@@ -17,7 +17,8 @@ from bot.core.facts.identity import PREFIX, REPLACEMENT_FOR, dig
 from bot.core.facts.lazy import fact
 from bot.core.facts.preemption import Preemption, announced, holds_quota, pods_of, quota_text
 from bot.core.kinds import BY_NAME
-from bot.core.names import quoted
+from bot.core.moments import lasting
+from bot.core.names import named, quoted
 from bot.core.objects import condition, is_true
 from bot.core.quantity import amount, human, parse
 from bot.core.reference import JobRef
@@ -120,22 +121,8 @@ class ReleaseWindow:
 
 
 def duration(seconds: float | None) -> str:
-    """Write a length of time as people say it: "12s", "4m", "3h 12m", "2d 4h"; "an unknown time" for None."""
-    if seconds is None:
-        return "an unknown time"
-    whole = max(int(seconds), 0)
-    if whole < 60:
-        return f"{whole}s"
-    if whole < 3600:
-        return f"{whole // 60}m"
-    if whole < 86400:
-        return f"{whole // 3600}h" + (f" {whole % 3600 // 60}m" if whole % 3600 >= 60 else "")
-    return f"{whole // 86400}d" + (f" {whole % 86400 // 3600}h" if whole % 86400 >= 3600 else "")
-
-
-def moment(time: datetime) -> str:
-    """Write a moment in UTC to the minute."""
-    return f"{time:%Y-%m-%d %H:%M} UTC"
+    """Write a length of time in words, "an unknown time" for None."""
+    return "an unknown time" if seconds is None else lasting(seconds)
 
 
 def job_of(workload: o.Workload) -> tuple[str, str]:
@@ -515,6 +502,33 @@ class Order:
         )
 
     @fact
+    def held_for_others(self) -> bool:
+        """Whether blockAdmission is what holds the asked Workload.
+
+        Kueue's text about it says so; or it would fit, Kueue has said nothing about it, somebody's pods are not ready, and
+        blockAdmission is seen to be on: in the configuration, in a text about another Workload, or because for long
+        nobody has got quota since. Raises Unknown when the arithmetic is not known.
+        """
+        own, known = self._facts.identity.want(), self.blocking_not_ready
+        if known.said is own:
+            return True
+        if verdict_text(own) or self._facts.quota.verdict != "fits" or not known.blockers or known.configured is False:
+            return False
+        if known.said is not None or known.configured:
+            return True
+        oldest = min((at for w in known.blockers if (at := ready_since(w)) is not None), default=None)
+        waited = self._facts.age(own.metadata.creation_timestamp) or 0
+        stalled = self._facts.age(oldest) or 0
+        last = self._facts.age(self.last_reservation)
+        long = self._facts.thresholds.long
+        return (
+            known.full
+            and min(waited, stalled) > long
+            and (last is None or last >= min(waited, stalled))
+            and any(condition(w.status.conditions, "PodsReady") is not None for w in known.blockers)
+        )
+
+    @fact
     def _blocks_by_configuration(self) -> bool | None:
         configuration = self._configuration
         if not isinstance(configuration, dict):
@@ -569,7 +583,8 @@ class Order:
             return Stale(workload, holder, "own", "it is this job's own earlier Workload")
         for above in self._ancestors:
             if workload in self._facts.identity.workloads_of(above):
-                return Stale(workload, holder, "parent", f"it belongs to its own parent, {above.kind} {above.name}")
+                parent = named(above.kind, above.name, above.namespace)
+                return Stale(workload, holder, "parent", f"it belongs to its own parent, {above.kind} {parent}")
         if (
             job_of(workload) == job_of(own)
             and workload.namespace == own.namespace

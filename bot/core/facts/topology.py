@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from bot.core import objects as o
 from bot.core.diagnosis import Source
+from bot.core.facts.flavors import Exclusion
 from bot.core.facts.identity import PREFIX, number
 from bot.core.facts.lazy import fact
 from bot.core.facts.preemption import WORKLOAD_ANNOTATION, holds_quota
@@ -245,20 +246,37 @@ class TopologyFacts:
 
     # --- what is asked, and of what ---
 
-    @fact
-    def topology_only(self) -> bool:
-        """Whether every flavor of the ClusterQueue has a topology: then pods that ask for none get one all the same."""
-        names = self._facts.queue.flavor_names
+    def topology_only(self, queue: o.ClusterQueue) -> bool:
+        """Whether every flavor of a ClusterQueue has a topology: then pods that ask for none get one all the same."""
+        names = dict.fromkeys(flavor.name for group in queue.spec.resource_groups for flavor in group.flavors)
         flavors = [self._facts.queue.flavor(name) for name in names]
         return bool(flavors) and all(flavor is not None and flavor.spec.topology_name for flavor in flavors)
 
     @fact
     def wishes(self) -> tuple[Wish, ...]:
         """What each pod set asks for, with "implied" where the ClusterQueue knows nothing but topologies."""
+        queue = self._facts.queue.cluster_queue
+        return self.wishes_in(queue) if queue is not None else ()
+
+    def wishes_in(self, queue: o.ClusterQueue) -> tuple[Wish, ...]:
+        """What each pod set would ask of a ClusterQueue."""
         wishes = [wish_of(pod_set) for pod_set in self._facts.identity.want().spec.pod_sets]
-        if any(not wish.explicit for wish in wishes) and self.topology_only:
+        if any(not wish.explicit for wish in wishes) and self.topology_only(queue):
             wishes = [wish if wish.explicit else replace(wish, mode="implied") for wish in wishes]
         return tuple(wishes)
+
+    def exclusion(self, flavor: str, pod_sets: Iterable[str], queue: o.ClusterQueue) -> Exclusion | None:
+        """Say why pod sets cannot use a flavor of a ClusterQueue for the sake of the topology, None when they can.
+
+        None also where the Topology was not read: then only Kueue's text can tell.
+        """
+        names = set(pod_sets)
+        try:
+            found = [self.mismatch(wish, flavor, queue) for wish in self.wishes_in(queue) if wish.pod_set in names]
+        except Unknown:
+            return None
+        first = next((mismatch for mismatch in found if mismatch is not None), None)
+        return Exclusion("topology", f"topology: {first.text}") if first is not None else None
 
     def topology(self, flavor: str) -> o.Topology | None:
         """The Topology that a flavor names, None when it names none or it is proven absent. Raises Unknown unread."""
@@ -283,13 +301,17 @@ class TopologyFacts:
                 found.append((name, topology))
         return tuple(found)
 
-    def mismatch(self, wish: Wish, flavor: str) -> Mismatch | None:
-        """Say why a flavor does not go with what a pod set asks of the topology, None when it does."""
+    def mismatch(self, wish: Wish, flavor: str, queue: o.ClusterQueue | None = None) -> Mismatch | None:
+        """Say why a flavor does not go with what a pod set asks of the topology, None when it does.
+
+        `queue`: the ClusterQueue that offers it, its own by default. Raises Unknown when flavor or Topology were not read.
+        """
+        queue = queue if queue is not None else self._facts.queue.cluster_queue
         found = self._facts.queue.flavor(flavor)
         if found is None:
             return None
         if not found.spec.topology_name:
-            if not wish.explicit:
+            if not wish.explicit or not _provides(queue, flavor, wish):
                 return None
             return Mismatch(flavor, "no-topology", f"flavor {flavor} has no topology")
         if wish.mode == "none":
@@ -605,7 +627,10 @@ class TopologyFacts:
             kind, _, rest = cause.partition(" ")
             if kind == "taint":
                 return Refusal(
-                    node.name, "taint", f"has the taint {quoted(rest, 120)}, which the pod does not tolerate", "spec.taints"
+                    node.name,
+                    "taint",
+                    f"has the taint {quoted(rest, 120)}, which the pod does not tolerate",
+                    "spec.taints",
                 )
             what = rest.removeprefix("selector ")
             text = f"does not match the pod's node {'selector ' + quoted(what, 120) if '=' in what else 'affinity'}"
@@ -634,6 +659,15 @@ class TopologyFacts:
         )
         text = f"has {human(name, left)} of {human(name, total)} {name} free where {human(name, wanted[name])} are asked{who}"
         return Refusal(node.name, "occupied", text, f"status.allocatable[{name}]", "computed")
+
+
+def _provides(queue: o.ClusterQueue | None, flavor: str, wish: Wish) -> bool:
+    """Whether the flavor's resource group covers something that the pods name: else it gives quota alone."""
+    asked = pod_requests(wish.spec).keys()
+    groups = queue.spec.resource_groups if queue is not None else ()
+    return any(
+        asked & set(group.covered_resources) for group in groups if flavor in {entry.name for entry in group.flavors}
+    )
 
 
 def _unfinished(pod: o.Pod) -> bool:

@@ -2,7 +2,8 @@
 
 from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
-from bot.core.facts.order import LOST_IN_CYCLE, Standing, job_of, moment, verdict_text
+from bot.core.facts.order import LOST_IN_CYCLE, Standing, job_of, verdict_text
+from bot.core.moments import clock
 from bot.core.names import named, quoted, subject
 from bot.core.rule import rule
 from bot.core.snapshot import Unknown
@@ -22,7 +23,7 @@ def behind_in_queue(facts: Facts) -> Found | None:
     What to do:
         Wait. A higher priority class puts it further ahead.
     """
-    if facts.quota.verdict != "fits":
+    if facts.quota.verdict != "fits" or facts.order.held_for_others:
         return None
     order, own = facts.order, facts.identity.want()
     ahead = order.in_motion
@@ -38,21 +39,22 @@ def behind_in_queue(facts: Facts) -> Found | None:
         return _lost(facts, me, text)
     line = order.line
     first = ahead[0]
-    where = f"{line.position} of {line.total}" if line.position is not None else f"at least {len(ahead)}"
+    count = line.position if line.position is not None else len(ahead)
+    where = f"{'' if line.position is not None else 'at least '}{count} other Workload{'s stand' if count != 1 else ' stands'}"
     subjects = tuple(subject("Workload", s.workload.name, s.workload.namespace) for s in ahead[:5])
     size = _size(first)
     window = order.release_window
     steps = [Step("nobody", "Wait: it is looked at after those before it.")]
     if window is not None:
         steps.append(
-            Step("nobody", f"Enough is released until {moment(window.latest or window.earliest)} {window.basis}.")
+            Step("nobody", f"Enough is released until {clock(window.latest or window.earliest)} {window.basis}.")
         )
     if first.why.startswith("higher priority"):
         steps.append(Step("asker", "Or give it a higher priority class, if it deserves one."))
     kind, name = job_of(first.workload)
     return Found(
-        f"It would fit, but {where} Workloads in ClusterQueue {named('ClusterQueue', order.queue.name)} stand before it,"
-        f" the first {kind} {named(kind, name, first.workload.namespace)}{size}: {first.why}.",
+        f"It would fit, but {where} before it in ClusterQueue {named('ClusterQueue', order.queue.name)}, first"
+        f" {kind} {named(kind, name, first.workload.namespace)}{size}: {first.why}.",
         tuple(Evidence(who, "order", s.why, "computed") for who, s in zip(subjects, ahead[:5], strict=False)),
         tuple(steps),
         subjects,

@@ -4,6 +4,7 @@ from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
 from bot.core.facts.order import duration
 from bot.core.facts.preemption import HangingPod, Stalled, Victim
+from bot.core.moments import stamp
 from bot.core.names import named, quoted, subject
 from bot.core.rule import rule
 
@@ -37,7 +38,7 @@ def preemption_not_progressing(facts: Facts) -> Found | None:
         Evidence(
             subject("Workload", v.workload.name, v.workload.namespace),
             "status.conditions[Evicted]",
-            f"True since {v.since:%Y-%m-%dT%H:%M:%SZ}" if v.since is not None else "True",
+            f"True since {stamp(v.since)}" if v.since is not None else "True",
         )
         for v in victims[:5]
     )
@@ -99,9 +100,7 @@ def _hanging(facts: Facts, stalled: Stalled, subjects: tuple[str, ...], evidence
     facts_of_pod = Evidence(
         subject("Pod", pod.pod.name, pod.pod.namespace),
         "metadata.deletionTimestamp",
-        f"{pod.pod.metadata.deletion_timestamp:%Y-%m-%dT%H:%M:%SZ}"
-        if pod.pod.metadata.deletion_timestamp
-        else "absent",
+        stamp(pod.pod.metadata.deletion_timestamp) if pod.pod.metadata.deletion_timestamp else "absent",
     )
     steps = []
     if pod.node_trouble:

@@ -4,6 +4,7 @@ from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
 from bot.core.facts.order import duration
 from bot.core.facts.preemption import Victim
+from bot.core.moments import stamp
 from bot.core.names import named, quoted, subject
 from bot.core.objects import condition
 from bot.core.rule import rule
@@ -48,19 +49,18 @@ def preemption_pending(facts: Facts) -> Found | None:
     evidence = tuple(
         Evidence(who, "status.conditions[Evicted]", _evicted(v)) for who, v in zip(subjects, victims, strict=True)
     )[:5]
-    verb = "is evicted" if len(victims) == 1 else "are evicted"
     since = facts.age(min((v.since for v in victims if v.since is not None), default=None))
     names = ", ".join(named("Workload", v.workload.name, v.workload.namespace) for v in victims[:3])
     more = f" and {len(victims) - 3} more" if len(victims) > 3 else ""
     rule_text = next((v.rule for v in victims if v.rule), "")
-    why = f" by {quoted(rule_text, 80)}" if rule_text else ""
+    why = f" ({quoted(rule_text, 80)})" if rule_text else ""
     pods = [pod for v in victims for pod in preemption.pods_of(v.workload)]
-    left = f"{len(pods)} of their pods" if len(victims) > 1 else f"{len(pods)} of its pods"
-    rest = f"; {left} {'has' if len(pods) == 1 else 'have'} not gone yet" if pods else ""
+    holds = "holds" if len(victims) == 1 else "hold"
+    left = f"; {len(pods)} pod{'s have' if len(pods) != 1 else ' has'} not gone yet" if pods else ""
     certain = any(v.named for v in victims)
     return Found(
-        f"{names}{more} {verb} for it{why} since {duration(since)}, and still {'hold' if len(victims) > 1 else 'holds'}"
-        f" the quota{rest}.",
+        f"Kueue preempts {names}{more} for it{why} since {duration(since)}, and {'it' if holds == 'holds' else 'they'}"
+        f" still {holds} the quota{left}.",
         (*evidence, *text),
         (Step("nobody", "Wait: it starts when the pods of the preempted Workloads have stopped."),),
         subjects,
@@ -69,7 +69,7 @@ def preemption_pending(facts: Facts) -> Found | None:
 
 
 def _evicted(victim: Victim) -> str:
-    return f"True since {victim.since:%Y-%m-%dT%H:%M:%SZ}" if victim.since is not None else "True"
+    return f"True since {stamp(victim.since)}" if victim.since is not None else "True"
 
 
 def _gated(facts: Facts, me: str, message: str) -> Found:

@@ -3,6 +3,7 @@
 from bot.core import texts
 from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
+from bot.core.facts.assignment import worst
 from bot.core.facts.topology import Mismatch, Wish
 from bot.core.names import named, quoted, subject
 from bot.core.rule import rule
@@ -35,11 +36,31 @@ def topology_not_supported(facts: Facts) -> Found | None:
         flavors fit.
     """
     for wish in facts.topology.wishes:
-        for flavors in facts.topology.covering(wish):
-            found = _in_group(facts, wish, flavors)
-            if found is not None:
-                return found
+        for flavors, with_room in _groups(facts, wish):
+            out = {name: found for name in flavors if (found := facts.topology.mismatch(wish, name)) is not None}
+            if any(name in out for name in with_room) and all(name in out for name in with_room):
+                first = next(out[name] for name in with_room if name in out)
+                return _found(facts, wish, first, out)
     return _told(facts)
+
+
+def _groups(facts: Facts, wish: Wish) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
+    """Per resource group that the pod set uses: its flavors, and those with room, topology aside; all where not known."""
+    try:
+        groups = facts.quota.groups
+    except Unknown:
+        return [(flavors, flavors) for flavors in facts.topology.covering(wish)]
+    found = []
+    for group in groups:
+        flavors = [flavor for flavor in group.flavors if wish.pod_set in flavor.pod_sets]
+        with_room = [
+            flavor.flavor
+            for flavor in flavors
+            if (flavor.exclusion is None or flavor.exclusion.cause == "topology")
+            and worst(figure.verdict for figure in flavor.figures) in {"fits", "wait"}
+        ]
+        found.append((tuple(flavor.flavor for flavor in flavors), tuple(with_room)))
+    return found
 
 
 def _told(facts: Facts) -> Found | None:
@@ -61,29 +82,6 @@ def _told(facts: Facts) -> Found | None:
                     "reported",
                 )
     return None
-
-
-def _in_group(facts: Facts, wish: Wish, flavors: tuple[str, ...]) -> Found | None:
-    out = {name: mismatch for name in flavors if (mismatch := facts.topology.mismatch(wish, name)) is not None}
-    if not out:
-        return None
-    verdicts = _verdicts(facts, wish)
-    with_room = {"fits", "wait", None}
-    if any(verdicts.get(name) in with_room for name in flavors if name not in out):
-        return None
-    first = next((out[name] for name in flavors if name in out and verdicts.get(name) in with_room), None)
-    return _found(facts, wish, first, out) if first is not None else None
-
-
-def _verdicts(facts: Facts, wish: Wish) -> dict[str, str | None]:
-    """The quota verdict per flavor for a pod set, without the topology; empty when it is not known."""
-    try:
-        groups = facts.quota.groups
-    except Unknown:
-        return {}
-    return {
-        flavor.flavor: flavor.verdict for group in groups for flavor in group.flavors if wish.pod_set in flavor.pod_sets
-    }
 
 
 def _found(facts: Facts, wish: Wish, first: Mismatch, out: dict[str, Mismatch]) -> Found:

@@ -3,7 +3,7 @@
 from bot.core import objects as o
 from bot.core.diagnosis import Certainty, Evidence, Found, Step
 from bot.core.facts import Facts
-from bot.core.facts.order import NotReady, duration, job_of, ready_since, verdict_text
+from bot.core.facts.order import duration, job_of, ready_since, verdict_text
 from bot.core.names import named, quoted, subject
 from bot.core.rule import rule
 
@@ -25,9 +25,9 @@ def waiting_for_pods_ready(facts: Facts) -> Found | None:
     """
     own = facts.identity.want()
     known = facts.order.blocking_not_ready
-    mine = known.said is own
-    if not mine and (verdict_text(own) or facts.quota.verdict != "fits" or not _stalls(facts, known)):
+    if not facts.order.held_for_others:
         return None
+    mine = known.said is own
     me = subject("Workload", own.name, own.namespace)
     evidence: tuple[Evidence, ...] = ()
     if known.said is not None:
@@ -72,30 +72,6 @@ def waiting_for_pods_ready(facts: Facts) -> Found | None:
         (subject("Workload", first.name, first.namespace),),
         certainty,
     )
-
-
-def _stalls(facts: Facts, known: NotReady) -> bool:
-    """Whether, without a text about this Workload, everything points to blockAdmission."""
-    if not known.blockers or known.configured is False:
-        return False
-    if known.said is not None or known.configured:
-        return True
-    since = [at for w in known.blockers if (at := ready_since(w)) is not None]
-    last, long = facts.order.last_reservation, facts.thresholds.long
-    created = facts.age(facts.identity.want().metadata.creation_timestamp)
-    oldest = min(since, default=None)
-    return (
-        known.full
-        and oldest is not None
-        and (facts.age(oldest) or 0) > long
-        and (created or 0) > long
-        and (last is None or last <= oldest or (facts.age(last) or 0) > (created or 0))
-        and any(_reports(w) for w in known.blockers)
-    )
-
-
-def _reports(workload: o.Workload) -> bool:
-    return any(entry.type == "PodsReady" and entry.status == "False" for entry in workload.status.conditions)
 
 
 def _ready(workload: o.Workload) -> str:
