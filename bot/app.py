@@ -6,7 +6,7 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 
 import aiohttp
@@ -15,14 +15,11 @@ from slack_bolt.authorization import AuthorizeResult
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot import telemetry, web
-from bot.core import engine
-from bot.core.diagnosis import Diagnosis
-from bot.core.disclosure import Audience, disclose
-from bot.core.reference import JobRef
-from bot.kube.client import Client
+from bot.core.facts import Thresholds
 from bot.kube.client import Cluster as KubeCluster
-from bot.kube.reader import Reader
-from bot.settings import ConfigurationError, Settings
+from bot.render.links import Templates
+from bot.service import Service, Site
+from bot.settings import Cluster, ConfigurationError, Settings
 from bot.slack import listeners, transport
 from bot.slack.desk import Desk, Explains, Home
 from bot.slack.post import Poster, Undeliverable, web_client
@@ -87,33 +84,32 @@ async def _until_signalled(settings: Settings) -> int:
     return 0
 
 
-class Explainer:
-    """Reads, works out and discloses, for every configured cluster."""
-
-    def __init__(self, readers: Mapping[str, Reader], read_seconds: float) -> None:
-        """Take a reader for each cluster's name."""
-        self._readers, self._seconds = readers, read_seconds
-
-    async def explain(self, ref: JobRef, audience: Audience) -> Diagnosis:
-        """Give the answer as this audience may see it."""
-        snapshot = await self._readers[ref.cluster].read(ref, self._seconds)
-        return disclose(engine.diagnose(snapshot, ref), audience, snapshot)
-
-
 @contextlib.asynccontextmanager
-async def clusters(settings: Settings) -> AsyncIterator[Explains]:
+async def clusters(settings: Settings) -> AsyncIterator[Service]:
     """Be able to answer about every configured cluster for as long as the context lasts."""
-    async with contextlib.AsyncExitStack() as stack:
-        readers = {}
-        for cluster in settings.clusters:
-            outside = cluster.kubeconfig is not None or bool(cluster.context)
-            reached = KubeCluster(
-                name=cluster.name, context=cluster.context, kubeconfig=str(cluster.kubeconfig or ""),
-                in_cluster=not outside and IN_CLUSTER in os.environ, kueue_namespace=cluster.kueue_namespace,
-            )  # fmt: skip
-            client = await stack.enter_async_context(Client(reached, shared_seconds=settings.share_seconds))
-            readers[cluster.name] = Reader.of(client)
-        yield Explainer(readers, settings.read_seconds)
+    thresholds = Thresholds(young=settings.young_seconds, long=settings.long_seconds)
+    sites = {cluster.name: site(cluster) for cluster in settings.clusters}
+    async with Service(sites, deadline=settings.read_seconds, thresholds=thresholds) as service:
+        yield service
+
+
+def site(cluster: Cluster) -> Site:
+    """Give a configured cluster as the service knows it."""
+    links = cluster.links
+    outside = cluster.kubeconfig is not None or bool(cluster.context)
+    return Site(
+        KubeCluster(
+            name=cluster.name, context=cluster.context, kubeconfig=str(cluster.kubeconfig or ""),
+            in_cluster=not outside and IN_CLUSTER in os.environ, kueue_namespace=cluster.kueue_namespace,
+        ),
+        Templates(
+            headlamp=links.headlamp.base_url if links.headlamp else "",
+            headlamp_cluster=links.headlamp.cluster_name if links.headlamp else "main",
+            headlamp_features=frozenset(links.headlamp.features if links.headlamp else ()),
+            kueueviz=links.kueueviz.base_url if links.kueueviz else "",
+            own=links.templates,
+        ),
+    )  # fmt: skip
 
 
 @contextlib.asynccontextmanager

@@ -1,28 +1,37 @@
 """Asks the right cluster and gives the answer: what Slack, the digest and the terminal have in common."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Self
+from pathlib import Path
+from typing import Literal, Self
 
 import structlog
 
+from bot import settings as settings_of
 from bot.core import engine
 from bot.core.diagnosis import Diagnosis
+from bot.core.disclosure import Audience, disclose
 from bot.core.facts import Thresholds
+from bot.core.redaction import redact
 from bot.core.reference import JobRef
 from bot.core.snapshot import Gap, Snapshot
-from bot.kube.client import Client, Cluster, ReadError
+from bot.kube.client import FORBIDDEN, SHARED_SECONDS, UNREACHABLE, Client, Cluster, ReadError
 from bot.kube.doctor import Check
 from bot.kube.doctor import examine as examine_cluster
-from bot.kube.reader import Reader
+from bot.kube.reader import ROWS, Reader
 from bot.render.links import Templates, add_links
+from bot.settings import Settings
 
 DEADLINE = 8.0
 """Seconds for all reads of one question."""
 
 log = structlog.get_logger(__name__)
+
+
+class UnreachableError(Exception):
+    """A cluster gave no answer to anything; the text says why."""
 
 
 class UnknownClusterError(LookupError):
@@ -47,10 +56,13 @@ class Service:
         default: str = "",
         deadline: float = DEADLINE,
         thresholds: Thresholds | None = None,
+        shared_seconds: float = SHARED_SECONDS,
+        rows: int = ROWS,
     ) -> None:
         """Take the clusters by name and the name of the one that is meant when a question names none.
 
-        Without `default` that is the only cluster, or the first. `deadline` in seconds bounds the reads of a question.
+        Without `default` that is the only cluster, or the first. `deadline` in seconds bounds the reads of a question,
+        which share what was read for `shared_seconds` and read at most `rows` objects of a list.
         Raises ValueError when there is no cluster, or none of the default's name.
         """
         if not sites:
@@ -63,6 +75,8 @@ class Service:
         self.default = default or next(iter(sites))
         self.deadline = deadline
         self.thresholds = thresholds
+        self._shared_seconds = shared_seconds
+        self._rows = rows
         self._readers: dict[str, Reader] = {}
 
     async def __aenter__(self) -> Self:
@@ -91,7 +105,10 @@ class Service:
             msg = f"there is no cluster {cluster!r}; there are: {', '.join(sorted(self.sites))}"
             raise UnknownClusterError(msg)
         if name not in self._readers:
-            self._readers[name] = Reader.of(Client(replace(site.cluster, name=name), timeout=self.deadline))
+            client = Client(
+                replace(site.cluster, name=name), shared_seconds=self._shared_seconds, timeout=self.deadline
+            )
+            self._readers[name] = Reader.of(client, rows=self._rows)
         return self._readers[name]
 
     async def snapshot(self, ref: JobRef, deadline: float | None = None) -> Snapshot:
@@ -109,15 +126,27 @@ class Service:
 
         A cluster that cannot be reached or is not configured gives an answer whose gaps say so.
         """
+        return (await self._answer(ref, deadline))[0]
+
+    async def explain_to(self, ref: JobRef, audience: Audience, deadline: float | None = None) -> Diagnosis:
+        """Read the cluster and give the one answer as this audience may see it. Never raises."""
+        answer, snapshot = await self._answer(ref, deadline)
+        return disclose(answer, audience, snapshot)
+
+    async def _answer(self, ref: JobRef, deadline: float | None) -> tuple[Diagnosis, Snapshot]:
         try:
             snapshot = await self.snapshot(ref, deadline)
         except UnknownClusterError as error:
             snapshot = _nothing(Cluster(name=ref.cluster), str(error))
+        return self.diagnose(snapshot, ref)
+
+    def diagnose(self, snapshot: Snapshot, ref: JobRef) -> Diagnosis:
+        """Give the answer that follows from a snapshot, with links. Never raises."""
         answer = engine.diagnose(snapshot, ref, self.thresholds)
         for fault in answer.faults:
             log.error("a rule broke", question=ref.asked, fault=fault)
         site = self.sites.get(answer.cluster or self.default)
-        return add_links(answer, site.links) if site is not None else answer
+        return (add_links(answer, site.links) if site is not None else answer), snapshot
 
     async def reachable(self, cluster: str = "") -> bool:
         """Say whether the API server of a cluster answers at all; for /readyz. Raises UnknownClusterError."""
@@ -140,28 +169,131 @@ def _nothing(cluster: Cluster, reason: str) -> Snapshot:
     )  # fmt: skip
 
 
-async def explain_once(
-    ref: JobRef, context: str = "", deadline: float = DEADLINE, *, kubeconfig: str = "",
-    thresholds: Thresholds | None = None, kueue_namespace: str = "kueue-system",
-) -> Diagnosis:  # fmt: skip
-    """Answer one question with the person's own kubeconfig; `context` "" is the current one. Never raises."""
-    site = Site(Cluster(name=ref.cluster, context=context, kubeconfig=kubeconfig, kueue_namespace=kueue_namespace))
-    async with Service({ref.cluster: site}, deadline=deadline, thresholds=thresholds) as service:
-        return await service.explain(ref)
+def from_settings(settings: Settings) -> Service:
+    """Make the service of a configuration. Raises ValueError when its links cannot be used."""
+    sites = {cluster.name: Site(_cluster(cluster), _templates(cluster.links)) for cluster in settings.clusters}
+    return Service(
+        sites, deadline=settings.read_seconds, shared_seconds=settings.share_seconds, rows=settings.row_budget
+    )
 
 
-async def snapshot_once(
-    ref: JobRef, context: str = "", deadline: float = DEADLINE, *, kubeconfig: str = "",
-    kueue_namespace: str = "kueue-system",
-) -> Snapshot:  # fmt: skip
-    """Read what one question needs, for `whypending snapshot`. Never raises."""
-    site = Site(Cluster(name=ref.cluster, context=context, kubeconfig=kubeconfig, kueue_namespace=kueue_namespace))
-    async with Service({ref.cluster: site}, deadline=deadline) as service:
-        return await service.snapshot(ref)
+def _cluster(given: settings_of.Cluster) -> Cluster:
+    return Cluster(
+        name=given.name, context=given.context, kubeconfig=str(given.kubeconfig or ""),
+        kueue_namespace=given.kueue_namespace,
+    )  # fmt: skip
 
 
-async def examine(context: str = "", *, kubeconfig: str = "", kueue_namespace: str = "kueue-system") -> list[Check]:
-    """Examine one cluster, for `whypending doctor`. Never raises."""
-    site = Site(Cluster(context=context, kubeconfig=kubeconfig, kueue_namespace=kueue_namespace))
-    async with Service({"": site}) as service:
-        return await service.examine()
+def _templates(links: settings_of.Links) -> Templates:
+    headlamp = links.headlamp
+    return Templates(
+        headlamp=headlamp.base_url if headlamp else "",
+        headlamp_cluster=headlamp.cluster_name if headlamp else "main",
+        headlamp_features=frozenset(headlamp.features) if headlamp else frozenset(),
+        kueueviz=links.kueueviz.base_url if links.kueueviz else "",
+        own=links.templates,
+    )
+
+
+# --- one question, for the command line ---
+
+
+def explain_once(
+    ref: JobRef,
+    context: str = "",
+    deadline: float = DEADLINE,
+    *,
+    kubeconfig: str = "",
+    thresholds: Thresholds | None = None,
+) -> Diagnosis:
+    """Answer one question with the person's own kubeconfig; `context` "" is the current one.
+
+    Raises UnreachableError when the cluster gave no answer to anything.
+    """
+
+    async def ask() -> Diagnosis:
+        async with _alone(ref, context, deadline, kubeconfig, thresholds) as service:
+            snapshot = _answered(await service.snapshot(ref))
+            return service.diagnose(snapshot, ref)
+
+    return asyncio.run(ask())
+
+
+def snapshot_once(
+    ref: JobRef, context: str = "", deadline: float = DEADLINE, *, kubeconfig: str = "", replace_names: bool = False
+) -> bytes:
+    """Give the redacted bundle about one question, as YAML.
+
+    Raises UnreachableError when the cluster gave no answer to anything.
+    """
+
+    async def ask() -> bytes:
+        async with _alone(ref, context, deadline, kubeconfig, None) as service:
+            return redact(_answered(await service.snapshot(ref)), ref, replace_names=replace_names)
+
+    return asyncio.run(ask())
+
+
+def doctor_once(
+    context: str = "", config: Path | None = None, slack: Callable[[], Awaitable[list[Check]]] | None = None
+) -> tuple[bool, list[str]]:
+    """Examine the kubeconfig's cluster, or with `config` every cluster and the tokens of a configuration.
+
+    Gives whether nothing that is needed is missing, and lines for the terminal. Never raises.
+    """
+
+    async def ask() -> list[Check]:
+        checks: list[Check] = []
+        if config is None:
+            service = Service({"": Site(Cluster(context=context))})
+        else:
+            try:
+                settings = settings_of.load(config)
+                service = from_settings(settings)
+            except (settings_of.ConfigurationError, ValueError) as error:
+                return [Check("configuration", ok=False, sentence=str(error), remedy="Correct it and run this again.")]
+            checks += _tokens(settings)
+        async with service:
+            for name in service.clusters:
+                checks += await service.examine(name)
+        return checks + (await slack() if slack is not None else [])
+
+    checks = asyncio.run(ask())
+    return all(check.ok is not False for check in checks), [line for check in checks for line in _lines(check)]
+
+
+def _tokens(settings: Settings) -> list[Check]:
+    """Whether the tokens that the chosen way to Slack needs are there and look like what they are."""
+    needed: tuple[Literal["slack_bot_token", "slack_app_token", "slack_signing_secret"], ...] = (
+        "slack_bot_token",
+        "slack_app_token" if settings.slack_mode == "socket" else "slack_signing_secret",
+    )
+    checks = []
+    for name in needed:
+        try:
+            settings.secret(name)
+        except settings_of.ConfigurationError as error:
+            checks.append(Check(name, ok=False, sentence=f"{error}.", remedy="Copy it from the Slack app's settings."))
+        else:
+            checks.append(Check(name, ok=True, sentence="It is set and has the right form."))
+    return checks
+
+
+def _lines(check: Check) -> list[str]:
+    mark = {True: "ok     ", None: "partly ", False: "missing"}[check.ok]
+    lines = [f"{mark}  {check.name}: {check.sentence}"]
+    return [*lines, f"         {check.remedy}"] if check.remedy and check.ok is not True else lines
+
+
+def _alone(ref: JobRef, context: str, deadline: float, kubeconfig: str, thresholds: Thresholds | None) -> Service:
+    site = Site(Cluster(name=ref.cluster, context=context, kubeconfig=kubeconfig))
+    return Service({ref.cluster: site}, deadline=deadline, thresholds=thresholds)
+
+
+def _answered(snapshot: Snapshot) -> Snapshot:
+    """Raise UnreachableError when nothing was read, and nothing was refused either."""
+    reasons = {gap.reason for gap in snapshot.gaps}
+    if not snapshot.objects and not snapshot.covered and reasons and not reasons & {FORBIDDEN}:
+        reason = min(reasons, key=lambda text: (not text.startswith(UNREACHABLE), text))
+        raise UnreachableError(reason[:1].upper() + reason[1:])
+    return snapshot

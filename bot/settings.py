@@ -67,7 +67,7 @@ class Headlamp(_Part):
         description="Where Headlamp is reached, with its sub-path if it has one.", examples=["https://headlamp.example.com"]
     )
     cluster_name: str = Field(default="main", description="The name Headlamp has for this cluster.", examples=["main"])
-    features: tuple[Literal["cohorts", "topologies", "provisioningrequestconfigs", "admissionchecks"], ...] = Field(
+    features: tuple[Literal["cohorts", "topologies"], ...] = Field(
         default=(), description="Pages that only later versions of its Kueue plugin have.", examples=[["cohorts"]]
     )
 
@@ -184,10 +184,10 @@ class Settings(BaseSettings):
     )  # fmt: skip
 
     read_seconds: float = Field(default=8, gt=0, description="How long the reads of one question may take together.", examples=[8])
-    share_seconds: float = Field(
-        default=5, ge=0, description="How long questions about the same objects share what was read.", examples=[5]
+    young_seconds: float = Field(
+        default=30, ge=0, description="How long something is too young for its silence to mean anything.", examples=[30]
     )
-    row_budget: int = Field(default=5000, ge=1, description="How many Workloads one question reads at most.", examples=[5000])
+    long_seconds: float = Field(default=300, ge=0, description="After how long something that should pass counts as stuck.", examples=[300])
     answer_seconds: float = Field(
         default=60, gt=0, description="How long delivering one answer may take, with Slack's rate limits waited for.", examples=[60]
     )
@@ -262,6 +262,26 @@ class Settings(BaseSettings):
             msg = f"{variable} does not start with {start}: a right one looks like {example}"
             raise ConfigurationError(msg)
         return value
+
+
+class _Given(Settings):
+    """Settings that do not look at the environment."""
+
+    @classmethod
+    def settings_customise_sources(
+        cls, settings_cls: type[BaseSettings], init_settings: PydanticBaseSettingsSource, *_: PydanticBaseSettingsSource, **__: PydanticBaseSettingsSource
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Take what was given alone."""
+        return (init_settings,)
+
+
+def given(**values: Any) -> Settings:  # noqa: ANN401 - any setting
+    """Make settings of these values and the defaults alone, whatever the environment says: for the demo and the tests.
+
+    Raises:
+        ValidationError: a value cannot be used.
+    """
+    return _Given(**values)
 
 
 def load(path: Path | None = None, environ: Mapping[str, str] | None = None) -> Settings:

@@ -17,7 +17,7 @@ from bot.core.diagnosis import Diagnosis
 from bot.core.disclosure import Audience, disclose
 from bot.core.reference import JobRef
 from bot.demo.slack import APP_TOKEN, BOT_TOKEN, SIGNING_SECRET, Channel, Delivery, Json, LocalSlack, Person
-from bot.settings import Settings
+from bot.settings import Settings, given
 from bot.slack.desk import Explains
 from bot.slack.transport import PATH
 from tests.clusters import Cluster
@@ -34,7 +34,7 @@ class Recorded:
     def __post_init__(self) -> None:
         self.gate.set()
 
-    async def explain(self, ref: JobRef, audience: Audience) -> Diagnosis:
+    async def explain_to(self, ref: JobRef, audience: Audience) -> Diagnosis:
         self.asked.append(ref)
         await self.gate.wait()
         snapshot = self.cluster.snapshot()
@@ -95,12 +95,12 @@ def shown(message: Json) -> str:
 
 def settings(api_url: str, **more: Any) -> Settings:
     """Settings of a bot in the local workspace."""
-    given: dict[str, Any] = {
+    values: dict[str, Any] = {
         "slack_api_url": api_url, "slack_bot_token": BOT_TOKEN, "slack_app_token": APP_TOKEN,
         "slack_signing_secret": SIGNING_SECRET, "slack_host": "127.0.0.1", "slack_port": 0,
         "web_host": "127.0.0.1", "web_port": 0, "drain_seconds": 5, **more,
     }  # fmt: skip
-    return Settings(**given)
+    return given(**values)
 
 
 @contextlib.asynccontextmanager

@@ -34,7 +34,7 @@ _log = telemetry.log("desk")
 class Explains(Protocol):
     """What answers a question about a job."""
 
-    async def explain(self, ref: JobRef, audience: Audience) -> Diagnosis:
+    async def explain_to(self, ref: JobRef, audience: Audience) -> Diagnosis:
         """Read the cluster and give the answer as this audience may see it; never raises."""
         ...
 
@@ -197,7 +197,7 @@ class Desk:
         try:
             with telemetry.DIAGNOSIS_SECONDS.time():
                 async with asyncio.timeout(self.settings.read_seconds + EXPLAIN_GRACE):
-                    return await self.service.explain(question.ref, self.audience(question.ref, question.place))
+                    return await self.service.explain_to(question.ref, self.audience(question.ref, question.place))
         except TimeoutError:
             _log.error("no answer in time", asked=question.ref.asked, cluster=question.ref.cluster)
         except Exception:  # explain promises not to raise; whoever asked hears something all the same

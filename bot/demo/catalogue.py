@@ -1,0 +1,74 @@
+"""The recorded clusters of the demo: where each lies, what is going on in it, and what to ask."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+RECORDINGS = Path(__file__).parent / "recordings"
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """One recorded cluster.
+
+    Attributes:
+        cluster: the name that the bot knows it by.
+        file: the recording, without its ending.
+        group: the heading it stands under.
+        title: what somebody sees from outside.
+        about: what is going on, without the answer's numbers.
+        ask: the job to ask about.
+    """
+
+    cluster: str
+    file: str
+    group: str
+    title: str
+    about: str
+    ask: str
+
+    @property
+    def path(self) -> Path:
+        """Where the recording lies."""
+        return RECORDINGS / f"{self.file}.json"
+
+
+_QUOTA, _FIX, _PODS, _NEVER = "Waits its turn", "Somebody must act", "Admitted, and still no pod runs", "Will never start as written"
+
+SCENARIOS = (
+    Scenario("oslo", "quota-in-use", _QUOTA, "Four GPUs wanted, the job just sits there",
+             "A queue with eight GPUs. Another team's job came first; this one was created a while later.", "team-a/train"),
+    Scenario("lima", "two-flavors-both-full", _QUOTA, "Two GPU flavors, and none takes the job",
+             "The queue tries two kinds of GPU in order. Kueue's message names both; which one is nearer?", "team-a/train"),
+    Scenario("kyoto", "preempted", _QUOTA, "It was running, and then it was not",
+             "A job of low priority ran until something more important arrived.", "team-a/train"),
+    Scenario("quito", "priority-behind", _QUOTA, "There is quota left, somebody else gets it",
+             "Two jobs wait for the same GPUs; they differ in priority.", "team-a/train"),
+    Scenario("tunis", "cohort-exhausted", _FIX, "Our own quota is gone, and we did not use it",
+             "Two queues share a cohort. The neighbour was there first.", "team-a/train"),
+    Scenario("bern", "strict-fifo-head-blocks", _FIX, "A small job that would fit waits behind a big one",
+             "A StrictFIFO queue: nobody overtakes.", "team-a/train"),
+    Scenario("cairo", "queue-label-typo", _FIX, "Kueue says nothing at all",
+             "The Job exists and is suspended. There is no Workload, no event, no message.", "team-a/train"),
+    Scenario("hanoi", "local-queue-missing", _FIX, "The queue's name looks right",
+             "The Job names a queue of its namespace, or so its author thought.", "team-a/train"),
+    Scenario("turin", "check-pending", _FIX, "Quota is reserved and nothing happens",
+             "The ClusterQueue has an admission check.", "team-a/train"),
+    Scenario("dakar", "cluster-queue-drained", _FIX, "Everything free, nothing starts",
+             "An administrator is busy with this queue.", "team-a/train"),
+    Scenario("porto", "hierarchical-cohort", _NEVER, "Sixteen GPUs idle next door",
+             "A tree of cohorts. One side of it is idle.", "team-a/train"),
+    Scenario("perth", "flavor-taint", _NEVER, "GPUs are free in the only flavor",
+             "The flavor's nodes carry a taint.", "team-a/train"),
+    Scenario("rio", "topology-no-fit", _NEVER, "All pods must share a rack",
+             "Topology-aware scheduling; each rack has the same size.", "team-a/train"),
+    Scenario("malmo", "some-pods-running", _PODS, "Three of four pods run",
+             "Admitted by Kueue. From here on it is the scheduler's business.", "team-a/train"),
+    Scenario("pune", "image-pull", _PODS, "Scheduled, and not starting",
+             "Kueue and the scheduler have both done their part.", "team-a/train"),
+    Scenario("sofia", "resource-quota", _PODS, "Admitted, and there are no pods at all",
+             "The Job controller tries, again and again.", "team-a/train"),
+    Scenario("ghent", "job-not-found", _FIX, "A name typed in a hurry",
+             "Nothing is wrong with the cluster.", "team-a/trian"),
+    Scenario("basel", "device-claims", _FIX, "The pods claim a device, not a resource",
+             "Dynamic resource allocation, and a Kueue that was told of some device classes.", "ml-a/dra1"),
+)  # fmt: skip

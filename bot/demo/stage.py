@@ -1,0 +1,92 @@
+"""Sets the demo's stage: recorded clusters, the workspace with its people and channels, the bot, the page."""
+
+import asyncio
+import contextlib
+import signal
+import sys
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+from bot import settings, telemetry, web
+from bot.app import Bot, running
+from bot.demo import apiserver
+from bot.demo.catalogue import SCENARIOS, Scenario
+from bot.demo.page import Page
+from bot.demo.slack import APP_TOKEN, BOT_TOKEN, Channel, LocalSlack, Person
+from bot.kube.client import Cluster
+from bot.service import Service, Site
+
+
+@dataclass
+class Stage:
+    """The demo while it runs: its address and its parts."""
+
+    url: str
+    slack: LocalSlack
+    bot: Bot
+    page: Page
+    me: Person
+
+
+def run(port: int) -> int:
+    """Run the demo until it is interrupted; give the exit status."""
+    telemetry.set_up("warning", "auto")
+    try:
+        return asyncio.run(_until_interrupted(port))
+    except OSError as error:
+        print(f"cannot listen on 127.0.0.1:{port}: {error.strerror}; take another with --port 8766", file=sys.stderr)  # noqa: T201
+        return 1
+
+
+async def _until_interrupted(port: int) -> int:
+    stop = asyncio.Event()
+    for sign in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(sign, stop.set)
+    async with stage(port) as demo:
+        print(f"The demo runs at {demo.url}  (Ctrl+C ends it)", flush=True)  # noqa: T201 - what the command is for
+        await stop.wait()
+    return 0
+
+
+@contextlib.asynccontextmanager
+async def stage(port: int = 0, scenarios: tuple[Scenario, ...] = SCENARIOS) -> AsyncIterator[Stage]:
+    """Run the demo for as long as the context lasts.
+
+    Raises:
+        OSError: the port cannot be listened on.
+    """
+    slack = LocalSlack()
+    me = slack.person("ann", "Ann Lee", email="ann@example.com")
+    colleague = slack.person("ben", "Ben Okafor", email="ben@example.com")
+    channels = _channels(slack, me, colleague)
+    async with contextlib.AsyncExitStack() as stack:
+        urls = {s.cluster: await stack.enter_async_context(apiserver.serve(s.path)) for s in scenarios}
+        sites = {name: Site(Cluster(name=name, url=url)) for name, url in urls.items()}
+        service = await stack.enter_async_context(Service(sites))
+        configured = settings.given(
+            slack_api_url=await stack.enter_async_context(slack.serve()),
+            slack_bot_token=BOT_TOKEN, slack_app_token=APP_TOKEN, slack_mode="socket",
+            web_host="127.0.0.1", web_port=0, drain_seconds=2,
+            clusters=tuple(settings.Cluster(name=name) for name in urls),
+        )  # fmt: skip
+
+        def choose(cluster: str) -> None:
+            for channel, level in channels:
+                configured.channels[channel.id] = settings.Channel(cluster=cluster, level=level)
+
+        page = Page(slack, me, scenarios, choose, command=configured.slack_command)
+        bot = await stack.enter_async_context(running(configured, service))
+        listening = await stack.enter_async_context(web.listen(page.application(), "127.0.0.1", port))
+        await bot.greeted.wait()
+        await slack.connected()
+        yield Stage(f"http://127.0.0.1:{listening}", slack, bot, page, me)
+
+
+def _channels(slack: LocalSlack, me: Person, colleague: Person) -> list[tuple[Channel, settings.Level]]:
+    """Make the channels, each with what its answers may name."""
+    return [
+        (slack.channel("ml-training", me, colleague, topic="Answers here name what is in the asked namespace; others are counted"), "namespace"),
+        (slack.channel("gpu-operators", me, colleague, topic="Whoever runs the queues: answers here name everything"), "all"),
+        (slack.channel("random", me, colleague, bot=False, topic="The bot is not here: see what it does then"), "namespace"),
+        (slack.channel("ann", me, im=True, topic="Between you and the bot"), "namespace"),
+    ]  # fmt: skip
