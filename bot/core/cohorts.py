@@ -203,9 +203,9 @@ class Tree:
         """Give how much a ClusterQueue uses beyond its nominal quota, or a Cohort beyond its subtree quota."""
         return max(0, less(self.usage(which, key), self.subtree(which, key)))
 
-    def without_borrowing_limits(self, which: NodeId) -> "Tree":
-        """Give the tree without the borrowing limits on the way from a node to its root."""
-        return self._changed(self.path(which), lambda limits: replace(limits, borrowing=None))
+    def without_borrowing_limits(self, nodes: Iterable[NodeId]) -> "Tree":
+        """Give the tree without the borrowing limits of some nodes."""
+        return self._changed(nodes, lambda limits: replace(limits, borrowing=None))
 
     def without_lending_limits(self) -> "Tree":
         """Give the tree in which everybody lends everything."""

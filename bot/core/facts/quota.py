@@ -6,7 +6,7 @@ flavors in `assignment`.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from bot.core import objects as o
@@ -34,6 +34,9 @@ from bot.core.snapshot import Unknown, holders
 
 if TYPE_CHECKING:
     from bot.core.facts import Facts
+
+NEEDS = ("Workload", "LocalQueue", "ClusterQueue", "Cohort", "ResourceFlavor", "LimitRange", "RuntimeClass")
+"""The kinds that must be readable for a rule about quota to be sure."""
 
 Cause = Literal[
     "exceeds-queue-capacity",
@@ -308,11 +311,10 @@ class Quota:
             if self.queue is None:
                 return None
             return self._computed()
-        except Unknown as unknown:
+        except Unknown:
             told = self._told()
             if told is None:
                 raise
-            del unknown
             return told
 
     def _computed(self) -> Shortfall | None:
@@ -347,23 +349,28 @@ class Quota:
             return "quota-lent-out"
         return "quota-in-use" if main.requested <= main.nominal else "cohort-exhausted"
 
-    def lifted(self, figures: Iterable[Figure]) -> tuple[Figure, ...]:
-        """Give figures computed again without the borrowing limits on the way to the root."""
+    def lifted(self, figures: Iterable[Figure], only: NodeId | None = None) -> tuple[Figure, ...]:
+        """Give figures computed again without the borrowing limits on the way to the root, or without one node's alone."""
         offer = self.offer
-        free = Offer(offer.tree.without_borrowing_limits(offer.queue), offer.queue, offer.groups, offer.exclusion)
+        nodes = (only,) if only is not None else offer.tree.path(offer.queue)
+        free = replace(offer, tree=offer.tree.without_borrowing_limits(nodes))
         return tuple(figure(free, entry.flavor, entry.resource, entry.requested) for entry in figures)
+
+    @fact
+    def said(self) -> tuple[texts.Reason, ...]:
+        """What Kueue's own current verdict names, in its order; empty without one. It decides only what was not read."""
+        history = self._facts.history
+        said = texts.assignment(history.text) if history.is_verdict else None
+        return tuple(reason for part in said.pod_sets for reason in part.reasons) if said is not None else ()
 
     def _told(self) -> Shortfall | None:
         """Give what Kueue's own current verdict says, None when it has none about quota."""
-        history = self._facts.history
-        if not history.is_verdict:
-            return None
-        said = texts.assignment(history.text)
-        reasons = [reason for part in said.pod_sets for reason in part.reasons] if said is not None else []
+        reasons = self.said
         waits = [reason for reason in reasons if isinstance(reason, texts.NotFree)]
         never = [reason for reason in reasons if isinstance(reason, texts.OverMaximum)]
         if not waits and not never:
             return None
+        waits.sort(key=lambda reason: _amount(reason.resource, reason.more) or 0)
         told: list[texts.OverMaximum | texts.NotFree] = [*waits] if waits else [*never]
         flavor = told[0].flavor
         told = [entry for entry in told if entry.flavor == flavor]

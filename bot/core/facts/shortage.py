@@ -1,6 +1,7 @@
 """What is short, in words and as evidence, the same for every rule about quota."""
 
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from bot.core import texts
@@ -9,6 +10,7 @@ from bot.core.facts.assignment import Figure, FlavorResult
 from bot.core.facts.quota import Shortfall
 from bot.core.names import named, quoted, subject
 from bot.core.quantity import canonical, human
+from bot.core.snapshot import Unknown
 
 if TYPE_CHECKING:
     from bot.core.facts import Facts
@@ -30,6 +32,23 @@ def listing(parts: Iterable[str]) -> str:
     """Join with commas and "and"."""
     items = list(parts)
     return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}" if items else "nothing"
+
+
+def here(facts: "Facts") -> str:
+    """Write which ClusterQueue it is, with its name where that is known."""
+    try:
+        return f"ClusterQueue {named('ClusterQueue', facts.queue.cluster_queue_name)}"
+    except Unknown:
+        return "its ClusterQueue"
+
+
+def subjects(facts: "Facts", short: Shortfall, *more: tuple[str, str]) -> tuple[str, ...]:
+    """Give the ClusterQueue, the flavor and more cluster-scoped objects (kind, name) as subjects, each once."""
+    found = []
+    with suppress(Unknown):
+        found.append(subject("ClusterQueue", facts.queue.cluster_queue_name))
+    found += [subject("ResourceFlavor", short.flavor), *(subject(kind, name) for kind, name in more)]
+    return tuple(dict.fromkeys(found))
 
 
 def lacking(short: Shortfall) -> str:
@@ -70,7 +89,8 @@ def released(short: Shortfall) -> str:
         parts = [amount(entry.resource, entry.short) for entry in short.figures]
     else:
         parts = [f"{entry.more} {entry.resource}" for entry in short.told if isinstance(entry, texts.NotFree)]
-    return f"{listing(parts)} {'is' if len(parts) == 1 and parts[0].startswith('1 ') else 'are'} released"
+    single = len(parts) == 1 and (parts[0].startswith("1 ") or not parts[0].partition(" ")[0].isdigit())
+    return f"{listing(parts)} {'is' if single else 'are'} released"
 
 
 def usage(short: Shortfall) -> str:
@@ -88,13 +108,15 @@ def where(short: Shortfall) -> str:
 
 
 def holding(facts: "Facts", short: Shortfall, most: int = 2) -> str:
-    """Write who holds what is missing: "team-a/holder holds 6"; other jobs before the asked one's own, "" for nobody."""
+    """Write who holds what is missing: "; team-a/holder holds 6"; others before the asked job's own, "" for nobody."""
     found = holders(facts, short)
     if not found:
         return ""
     parts = [f"{_holder(entry)} holds {human(entry.resource, entry.amount)}" for entry in found[:most]]
     rest = len(found) - most
-    return ", ".join(parts) + (f" and {rest} more Workload{'s' if rest > 1 else ''} the rest" if rest > 0 else "")
+    return (
+        "; " + ", ".join(parts) + (f" and {rest} more Workload{'s' if rest > 1 else ''} the rest" if rest > 0 else "")
+    )
 
 
 def holders(facts: "Facts", short: Shortfall) -> tuple[Holder, ...]:

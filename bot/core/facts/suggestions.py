@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from bot.core import objects as o
+from bot.core.cohorts import Bound
 from bot.core.diagnosis import Step
-from bot.core.facts.assignment import RANK, Offer, Placement, place
+from bot.core.facts.assignment import RANK, Figure, Offer, Placement, place
 from bot.core.facts.flavors import Exclusion
 from bot.core.facts.requests import PODS, PodSetRequests
 from bot.core.facts.shortage import amount, listing
@@ -50,6 +51,17 @@ def suggestions(facts: "Facts") -> tuple[Suggestion, ...]:
 def steps(facts: "Facts") -> tuple[Step, ...]:
     """Give the suggestions as next steps."""
     return tuple(suggestion.step for suggestion in suggestions(facts))
+
+
+def ways(*found: Step | None) -> tuple[Step, ...]:
+    """Give next steps as alternatives: every one but the first begins with "Or"."""
+    kept = [step for step in found if step is not None]
+    bare = [replace(step, do=_upper(step.do.removeprefix("Or "))) for step in kept]
+    return (*bare[:1], *(replace(step, do=f"Or {step.do[:1].lower()}{step.do[1:]}") for step in bare[1:]))
+
+
+def _upper(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _most(count: int, good: Callable[[int], bool]) -> int:
@@ -134,6 +146,7 @@ def _smaller(facts: "Facts") -> list[Suggestion]:
         if min(per_pod.values()) <= 0 or not _reaches(place(quota.offer, _with(pod_sets, at, changed)), goal):
             continue
         each_pod = " per pod" if pod_sets[at].count > 1 else ""
+        each_pod += f" in pod set {quoted(pod_sets[at].name)}" if len(pod_sets) > 1 else ""
         what = listing(amount(resource, value) for resource, value in per_pod.items())
         when = "that fits now" if goal == "fits" else "that can start once quota is free"
         return [Suggestion("smaller-requests", goal, Step("asker", f"Or ask for {what}{each_pod}: {when}."))]
@@ -141,9 +154,9 @@ def _smaller(facts: "Facts") -> list[Suggestion]:
 
 
 def _round(resource: str, value: int) -> int:
-    """Round an amount down to what people write: memory to whole Mi where that leaves something."""
-    size = 2**20
-    return value // size * size if resource in {"memory", "ephemeral-storage"} and value >= size else value
+    """Round an amount down to what people write: memory to whole Mi, CPU to 100m, where that leaves something."""
+    size = {"memory": 2**20, "ephemeral-storage": 2**20, "cpu": 100}.get(resource, 1)
+    return value // size * size if value >= size else value
 
 
 def _partial(facts: "Facts") -> list[Suggestion]:
@@ -231,6 +244,41 @@ def _selects(facts: "Facts", queue: o.ClusterQueue) -> bool:
         return False
     labels = {"kubernetes.io/metadata.name": namespace.name, **namespace.metadata.labels}
     return selector_matches(queue.spec.namespace_selector, labels)
+
+
+def raise_limit(facts: "Facts", entry: Figure, bound: Bound) -> Step:
+    """Give the step that raises the borrowing limit which binds: by how much, where raising this one alone helps."""
+    alone = facts.quota.lifted((entry,), only=(bound.kind, bound.name))[0]
+    enough = alone.capacity.amount >= entry.requested and (
+        entry.verdict == "never" or alone.available.amount >= entry.requested
+    )
+    by = (
+        f" by at least {canonical(entry.resource, entry.short)}"
+        if enough
+        else ", together with the other limits on the way"
+    )
+    node = f"{bound.kind} {named(bound.kind, bound.name)}"
+    return Step(
+        "queue-admin", f"Raise the borrowingLimit of {entry.resource} in flavor {quoted(entry.flavor)} of {node}{by}."
+    )
+
+
+def lend_more(facts: "Facts", entry: Figure) -> Step | None:
+    """Give the step that makes the others lend more, where that is enough; None where it is not, or nobody keeps any."""
+    offer = facts.quota.offer
+    key = (entry.flavor, entry.resource)
+    if offer.tree.without_lending_limits().capacity(offer.queue, key).amount < entry.requested:
+        return None
+    path = offer.tree.path(offer.queue)
+    keepers = [n for n in offer.tree.nodes if n.id not in path and offer.tree.local(n.id, key) > 0]
+    if not keepers:
+        return None
+    who = listing(f"{node.kind} {named(node.kind, node.name)}" for node in keepers[:3])
+    more = canonical(entry.resource, entry.short)
+    return Step(
+        "queue-admin",
+        f"Raise the lendingLimit of {entry.resource} in flavor {quoted(entry.flavor)} of {who} by {more} in all.",
+    )
 
 
 def raise_quota(facts: "Facts") -> Step | None:

@@ -3,19 +3,14 @@
 from bot.core.diagnosis import Found, Step
 from bot.core.facts import Facts
 from bot.core.facts import shortage as words
-from bot.core.facts.suggestions import steps
-from bot.core.names import named, quoted, subject
+from bot.core.facts.quota import NEEDS
+from bot.core.facts.suggestions import raise_limit, steps, ways
+from bot.core.names import named, quoted
 from bot.core.quantity import human
 from bot.core.rule import rule
 
 
-@rule(
-    "quota",
-    move="nobody",
-    outlook="wait",
-    phases=("waiting",),
-    needs=("Workload", "LocalQueue", "ClusterQueue", "Cohort", "ResourceFlavor", "LimitRange", "RuntimeClass"),
-)
+@rule("quota", move="nobody", outlook="wait", phases=("waiting",), needs=NEEDS)
 def borrowing_limit_reached(facts: Facts) -> Found | None:
     """Its ClusterQueue has borrowed as much as it may.
 
@@ -28,30 +23,23 @@ def borrowing_limit_reached(facts: Facts) -> Found | None:
         Wait until Workloads under the limit finish, or let the owner of the queue raise the borrowingLimit.
     """
     short = facts.quota.shortfall
-    main = short.main if short is not None else None
-    if short is None or main is None or short.cause != "borrowing-limit-reached":
+    if short is None or short.main is None or short.cause != "borrowing-limit-reached":
         return None
-    bound, tree, queue = main.available, facts.quota.tree, facts.queue.cluster_queue_name
+    main, tree = short.main, facts.quota.tree
+    bound = main.available
     node, key = (bound.kind, bound.name), (main.flavor, main.resource)
-    limit = tree.limits(node, key).borrowing or 0
-    term = f"{bound.kind} {named(bound.kind, bound.name)}"
     used = f"{human(main.resource, tree.usage(node, key))} of {human(main.resource, tree.subtree(node, key))}"
-    held = words.holding(facts, short)
-    more = f"by {human(main.resource, main.short)}"
+    limit = human(main.resource, tree.limits(node, key).borrowing or 0)
     sentence = (
-        f"Needs {words.where(short)}{words.lacking(short)} in flavor {quoted(short.flavor)}: {term} uses {used} and may borrow"
-        f" no more than {human(main.resource, limit)}, although its cohort has room"
-        f"{'; ' + held if held else ''}.{words.elsewhere(short)}"
+        f"Needs {words.where(short)}{words.lacking(short)} in flavor {quoted(short.flavor)}: {bound.kind}"
+        f" {named(bound.kind, bound.name)} uses {used} and may borrow no more than {limit}, although its cohort has room"
+        f"{words.holding(facts, short)}.{words.elsewhere(short)}"
     )
-    ways = (
-        Step("nobody", f"Wait: it starts when {words.released(short)} under this limit."),
-        *steps(facts),
-        Step(
-            "queue-admin",
-            f"Or raise the borrowingLimit of {main.resource} in flavor {quoted(main.flavor)} of {term} {more}.",
-        ),
+    wait = Step("nobody", f"Wait: it starts when {words.released(short)} under this limit.")
+    return Found(
+        sentence,
+        words.evidence(facts, short),
+        ways(wait, *steps(facts), raise_limit(facts, main, bound)),
+        words.subjects(facts, short, node),
+        certainty=short.certainty,
     )
-    subjects = dict.fromkeys(
-        (subject(bound.kind, bound.name), subject("ClusterQueue", queue), subject("ResourceFlavor", short.flavor))
-    )
-    return Found(sentence, words.evidence(facts, short), ways, tuple(subjects), certainty=short.certainty)

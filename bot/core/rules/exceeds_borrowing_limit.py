@@ -3,19 +3,14 @@
 from bot.core.diagnosis import Found, Step
 from bot.core.facts import Facts
 from bot.core.facts import shortage as words
-from bot.core.facts.suggestions import steps
-from bot.core.names import named, quoted, subject
+from bot.core.facts.quota import NEEDS
+from bot.core.facts.suggestions import raise_limit, steps, ways
+from bot.core.names import named, quoted
 from bot.core.quantity import human
 from bot.core.rule import rule
 
 
-@rule(
-    "quota",
-    move="queue-admin",
-    outlook="never-as-written",
-    phases=("waiting",),
-    needs=("Workload", "LocalQueue", "ClusterQueue", "Cohort", "ResourceFlavor", "LimitRange", "RuntimeClass"),
-)
+@rule("quota", move="queue-admin", outlook="never-as-written", phases=("waiting",), needs=NEEDS)
 def exceeds_borrowing_limit(facts: Facts) -> Found | None:
     """It asks for more than the borrowing limits let its ClusterQueue ever have.
 
@@ -28,33 +23,27 @@ def exceeds_borrowing_limit(facts: Facts) -> Found | None:
         Raise or remove the borrowingLimit that binds, or raise the nominalQuota; or ask for less.
     """
     short = facts.quota.shortfall
-    main = short.main if short is not None else None
-    if short is None or main is None or short.cause != "exceeds-borrowing-limit":
+    if short is None or short.main is None or short.cause != "exceeds-borrowing-limit":
         return None
-    bound, tree = main.capacity, facts.quota.tree
-    key = (main.flavor, main.resource)
-    limit = tree.limits((bound.kind, bound.name), key).borrowing
-    lifted = facts.quota.lifted((main,))[0].capacity.amount
-    term = f"{bound.kind} {named(bound.kind, bound.name)}"
-    if limit is None:
-        binds = f"the borrowing limits on the way to {term} let no more through"
-    else:
-        own = tree.subtree((bound.kind, bound.name), key)
-        binds = f"{term} may borrow {human(main.resource, limit)} on top of its {human(main.resource, own)}"
-    queue = facts.queue.cluster_queue_name
+    main, tree = short.main, facts.quota.tree
+    bound = main.capacity
+    node, key = (bound.kind, bound.name), (main.flavor, main.resource)
+    term, limit = f"{bound.kind} {named(bound.kind, bound.name)}", tree.limits(node, key).borrowing
+    binds = (
+        f"{term} may borrow {human(main.resource, limit)} on top of its {human(main.resource, tree.subtree(node, key))}"
+        if limit is not None
+        else f"the borrowing limits on the way to {term} let no more through"
+    )
     sentence = (
         f"Never as written: it asks {words.where(short)}for {words.requested(short)} in flavor {quoted(short.flavor)}, and"
-        f" ClusterQueue {named('ClusterQueue', queue)} can never have more than {words.capacities(short)}, because {binds};"
-        f" {words.too_many(short)}.{words.elsewhere(short)}"
+        f" {words.here(facts)} can never have more than {words.capacities(short)}, because {binds}; {words.too_many(short)}."
+        f"{words.elsewhere(short)}"
     )
-    at_least = f" by at least {human(main.resource, main.short)}" if lifted >= main.requested else ""
-    raise_it = Step(
-        "queue-admin",
-        f"Raise the borrowingLimit of {main.resource} in flavor {quoted(main.flavor)} of {term}{at_least}.",
-    )
-    subjects = dict.fromkeys(
-        (subject(bound.kind, bound.name), subject("ClusterQueue", queue), subject("ResourceFlavor", short.flavor))
-    )
+    split = Step("asker", f"Split the job into parts of at most {words.capacities(short)} each.")
     return Found(
-        sentence, words.evidence(facts, short), (raise_it, *steps(facts)), tuple(subjects), certainty=short.certainty
+        sentence,
+        words.evidence(facts, short),
+        ways(raise_limit(facts, main, bound), *steps(facts), split),
+        words.subjects(facts, short, node),
+        certainty=short.certainty,
     )

@@ -1,21 +1,16 @@
 """Rule exceeds-cohort-capacity."""
 
-from bot.core.diagnosis import Evidence, Found
+from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
 from bot.core.facts import shortage as words
-from bot.core.facts.suggestions import raise_quota, steps
+from bot.core.facts.quota import NEEDS
+from bot.core.facts.suggestions import lend_more, raise_quota, steps, ways
 from bot.core.names import named, quoted, subject
 from bot.core.quantity import canonical, human
 from bot.core.rule import rule
 
 
-@rule(
-    "quota",
-    move="queue-admin",
-    outlook="never-as-written",
-    phases=("waiting",),
-    needs=("Workload", "LocalQueue", "ClusterQueue", "Cohort", "ResourceFlavor", "LimitRange", "RuntimeClass"),
-)
+@rule("quota", move="queue-admin", outlook="never-as-written", phases=("waiting",), needs=NEEDS)
 def exceeds_cohort_capacity(facts: Facts) -> Found | None:
     """It asks for more than its whole cohort could ever give.
 
@@ -31,44 +26,40 @@ def exceeds_cohort_capacity(facts: Facts) -> Found | None:
     short = facts.quota.shortfall
     if short is None or short.cause != "exceeds-cohort-capacity":
         return None
-    queue, flavor = facts.queue.cluster_queue_name, quoted(short.flavor)
-    here = f"ClusterQueue {named('ClusterQueue', queue)}"
-    subjects = [subject("ClusterQueue", queue), subject("ResourceFlavor", short.flavor)]
-    main = short.main
+    here, main = words.here(facts), short.main
     if main is None:
         sentence = f"Never as written: Kueue says it asks for more than {here} and its cohort could ever give{words.told(short)}."
-        return Found(sentence, words.evidence(facts, short), steps(facts), tuple(subjects), certainty=short.certainty)
-    tree, key = facts.quota.tree, (main.flavor, main.resource)
-    root = tree.path(facts.quota.offer.queue)[-1]
-    keepers = [
-        (node.name, node.kind, tree.local(node.id, key))
-        for node in tree.nodes
-        if node.id not in tree.path(facts.quota.offer.queue) and tree.local(node.id, key) > 0
-    ]
-    lending = ""
-    if keepers:
-        parts = [f"{named(kind, name)} keeps {human(main.resource, value)}" for name, kind, value in keepers[:3]]
-        lending = f" ({words.listing(parts)} by lendingLimit)"
-    sentence = (
-        f"Never as written: it asks {words.where(short)}for {words.requested(short)} in flavor {flavor}, and {here} can never"
-        f" have more than {words.capacities(short)} with all that Cohort {named('Cohort', root[1])} lends{lending};"
-        f" {words.too_many(short)}.{words.elsewhere(short)}"
-    )
-    proof = [
-        Evidence(
-            subject(kind, name),
-            f"kept by lendingLimit[{main.flavor}][{main.resource}]",
-            canonical(main.resource, value),
-            "computed",
+        split = Step("asker", "Make the job smaller, or split it into jobs that each fit.")
+        return Found(
+            sentence,
+            words.evidence(facts, short),
+            ways(split, *steps(facts)),
+            words.subjects(facts, short),
+            certainty=short.certainty,
         )
-        for name, kind, value in keepers[:3]
+    tree, key = facts.quota.tree, (main.flavor, main.resource)
+    path = tree.path(facts.quota.offer.queue)
+    keepers = [(node, tree.local(node.id, key)) for node in tree.nodes if node.id not in path]
+    keepers = [(node, kept) for node, kept in keepers if kept > 0]
+    kept = words.listing(
+        f"{named(node.kind, node.name)} keeps {human(main.resource, kept)}" for node, kept in keepers[:3]
+    )
+    lending = f" ({kept} by lendingLimit)" if keepers else ""
+    sentence = (
+        f"Never as written: it asks {words.where(short)}for {words.requested(short)} in flavor {quoted(short.flavor)}, and {here}"
+        f" can never have more than {words.capacities(short)} with all that Cohort {named('Cohort', path[-1][1])} lends"
+        f"{lending}; {words.too_many(short)}.{words.elsewhere(short)}"
+    )
+    field = f"kept by lendingLimit[{main.flavor}][{main.resource}]"
+    proof = [
+        Evidence(subject(node.kind, node.name), field, canonical(main.resource, kept), "computed")
+        for node, kept in keepers[:3]
     ]
-    more = raise_quota(facts)
-    subjects.append(subject("Cohort", root[1]))
+    split = Step("asker", f"Split the job into parts of at most {words.capacities(short)} each.")
     return Found(
         sentence,
         (*words.evidence(facts, short), *proof),
-        (*steps(facts), *([more] if more is not None else [])),
-        tuple(subjects),
+        ways(raise_quota(facts), lend_more(facts, main), *steps(facts), split),
+        words.subjects(facts, short, path[-1]),
         certainty=short.certainty,
     )

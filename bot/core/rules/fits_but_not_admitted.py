@@ -4,20 +4,14 @@ from bot.core import texts
 from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
 from bot.core.facts import shortage as words
+from bot.core.facts.quota import NEEDS
 from bot.core.moments import clock
 from bot.core.names import quoted, subject
 from bot.core.rule import rule
 from bot.core.scheduling import taint_text, untolerated
 
 
-@rule(
-    "quota",
-    move="platform",
-    outlook="fix",
-    phases=("waiting",),
-    needs=("Workload", "LocalQueue", "ClusterQueue", "Cohort", "ResourceFlavor", "LimitRange", "RuntimeClass"),
-    last=True,
-)
+@rule("quota", move="platform", outlook="fix", phases=("waiting",), needs=NEEDS, last=True)
 def fits_but_not_admitted(facts: Facts) -> Found | None:
     """It fits now, and Kueue has not admitted it.
 

@@ -4,18 +4,13 @@ from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
 from bot.core.facts import shortage as words
 from bot.core.facts.flavors import selects
+from bot.core.facts.quota import NEEDS
 from bot.core.facts.suggestions import steps
 from bot.core.names import named, quoted, subject
 from bot.core.rule import rule
 
 
-@rule(
-    "quota",
-    move="asker",
-    outlook="never-as-written",
-    phases=("waiting",),
-    needs=("Workload", "LocalQueue", "ClusterQueue", "Cohort", "ResourceFlavor", "LimitRange", "RuntimeClass"),
-)
+@rule("quota", move="asker", outlook="never-as-written", phases=("waiting",), needs=NEEDS)
 def flavor_labels_not_selected(facts: Facts) -> Found | None:
     """The pods select node labels that no flavor offers.
 

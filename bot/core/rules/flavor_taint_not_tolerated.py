@@ -3,19 +3,14 @@
 from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
 from bot.core.facts import shortage as words
+from bot.core.facts.quota import NEEDS
 from bot.core.facts.suggestions import steps
 from bot.core.names import named, quoted, subject
 from bot.core.rule import rule
 from bot.core.scheduling import taint_text
 
 
-@rule(
-    "quota",
-    move="asker",
-    outlook="never-as-written",
-    phases=("waiting",),
-    needs=("Workload", "LocalQueue", "ClusterQueue", "Cohort", "ResourceFlavor", "LimitRange", "RuntimeClass"),
-)
+@rule("quota", move="asker", outlook="never-as-written", phases=("waiting",), needs=NEEDS)
 def flavor_taint_not_tolerated(facts: Facts) -> Found | None:
     """The pods do not tolerate the taint of the flavor.
 

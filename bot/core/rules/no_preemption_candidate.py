@@ -5,20 +5,13 @@ from bot.core.facts import Facts
 from bot.core.facts import shortage as words
 from bot.core.facts.candidates import candidates, policies
 from bot.core.facts.order import priority_of
-from bot.core.facts.quota import owner_of
+from bot.core.facts.quota import NEEDS, owner_of
 from bot.core.names import named, subject
 from bot.core.quantity import human
 from bot.core.rule import rule
 
 
-@rule(
-    "quota",
-    move="queue-admin",
-    outlook="wait",
-    phases=("waiting",),
-    needs=("Workload", "LocalQueue", "ClusterQueue", "Cohort", "ResourceFlavor", "LimitRange", "RuntimeClass"),
-    context=True,
-)
+@rule("quota", move="queue-admin", outlook="wait", phases=("waiting",), needs=NEEDS, context=True)
 def no_preemption_candidate(facts: Facts) -> Found | None:
     """Preemption is allowed, and yet nobody can be preempted for it.
 

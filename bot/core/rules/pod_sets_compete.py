@@ -4,18 +4,12 @@ from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
 from bot.core.facts import shortage as words
 from bot.core.facts.assignment import splits
+from bot.core.facts.quota import NEEDS
 from bot.core.names import quoted, subject
 from bot.core.rule import rule
 
 
-@rule(
-    "quota",
-    move="asker",
-    outlook="unknown",
-    phases=("waiting",),
-    needs=("Workload", "LocalQueue", "ClusterQueue", "Cohort", "ResourceFlavor", "LimitRange", "RuntimeClass"),
-    context=True,
-)
+@rule("quota", move="asker", outlook="unknown", phases=("waiting",), needs=NEEDS, context=True)
 def pod_sets_compete(facts: Facts) -> Found | None:
     """Its own pod sets take the same flavor from each other.
 

@@ -3,18 +3,13 @@
 from bot.core.diagnosis import Found, Step
 from bot.core.facts import Facts
 from bot.core.facts import shortage as words
-from bot.core.facts.suggestions import steps
-from bot.core.names import named, quoted, subject
+from bot.core.facts.quota import NEEDS
+from bot.core.facts.suggestions import steps, ways
+from bot.core.names import quoted
 from bot.core.rule import rule
 
 
-@rule(
-    "quota",
-    move="nobody",
-    outlook="wait",
-    phases=("waiting",),
-    needs=("Workload", "LocalQueue", "ClusterQueue", "Cohort", "ResourceFlavor", "LimitRange", "RuntimeClass"),
-)
+@rule("quota", move="nobody", outlook="wait", phases=("waiting",), needs=NEEDS)
 def quota_in_use(facts: Facts) -> Found | None:
     """The quota it needs is in use by others of its queue.
 
@@ -31,18 +26,21 @@ def quota_in_use(facts: Facts) -> Found | None:
     short = facts.quota.shortfall
     if short is None or short.cause != "quota-in-use":
         return None
-    queue, flavor = facts.queue.cluster_queue_name, quoted(short.flavor)
-    here = f"ClusterQueue {named('ClusterQueue', queue)}"
+    here, flavor = words.here(facts), quoted(short.flavor)
     if short.figures:
         cohort = facts.quota.queue is not None and facts.quota.queue.cohort
-        borrow = " and the cohort has no more to lend" if cohort else " and nothing can be borrowed"
-        held = words.holding(facts, short)
+        borrow = "the cohort has no more to lend" if cohort else "nothing can be borrowed"
         sentence = (
-            f"Needs {words.where(short)}{words.lacking(short)} in flavor {flavor}: {words.usage(short)} in {here}{borrow}"
-            f"{'; ' + held if held else ''}.{words.elsewhere(short)}"
+            f"Needs {words.where(short)}{words.lacking(short)} in flavor {flavor}: {words.usage(short)} in {here} and {borrow}"
+            f"{words.holding(facts, short)}.{words.elsewhere(short)}"
         )
     else:
         sentence = f"Needs {words.lacking(short)} in flavor {flavor} of {here}, says Kueue; who uses it was not read."
     wait = Step("nobody", f"Wait: it starts when {words.released(short)}.")
-    subjects = (subject("ClusterQueue", queue), subject("ResourceFlavor", short.flavor))
-    return Found(sentence, words.evidence(facts, short), (wait, *steps(facts)), subjects, certainty=short.certainty)
+    return Found(
+        sentence,
+        words.evidence(facts, short),
+        ways(wait, *steps(facts)),
+        words.subjects(facts, short),
+        certainty=short.certainty,
+    )

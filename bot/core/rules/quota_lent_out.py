@@ -3,19 +3,15 @@
 from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
 from bot.core.facts import shortage as words
-from bot.core.facts.suggestions import steps
+from bot.core.facts.candidates import policies
+from bot.core.facts.quota import NEEDS
+from bot.core.facts.suggestions import steps, ways
 from bot.core.names import named, quoted, subject
 from bot.core.quantity import canonical, human
 from bot.core.rule import rule
 
 
-@rule(
-    "quota",
-    move="queue-admin",
-    outlook="wait",
-    phases=("waiting",),
-    needs=("Workload", "LocalQueue", "ClusterQueue", "Cohort", "ResourceFlavor", "LimitRange", "RuntimeClass"),
-)
+@rule("quota", move="queue-admin", outlook="wait", phases=("waiting",), needs=NEEDS)
 def quota_lent_out(facts: Facts) -> Found | None:
     """Other queues of the cohort have borrowed its ClusterQueue's own quota.
 
@@ -29,57 +25,43 @@ def quota_lent_out(facts: Facts) -> Found | None:
         Let the owner of the ClusterQueue allow reclaiming (`reclaimWithinCohort`) or limit lending (`lendingLimit`);
         otherwise wait for the borrowers.
     """
-    short = facts.quota.shortfall
-    main = short.main if short is not None else None
-    queue = facts.quota.queue
-    if short is None or main is None or queue is None or short.cause != "quota-lent-out":
+    short, queue = facts.quota.shortfall, facts.quota.queue
+    if short is None or short.main is None or queue is None or short.cause != "quota-lent-out":
         return None
-    tree, key = facts.quota.tree, (main.flavor, main.resource)
-    borrowers = [(name, tree.borrowing(("ClusterQueue", name), key)) for name in facts.quota.lenders(short)]
-    borrowers = sorted((b for b in borrowers if b[1] > 0), key=lambda b: (-b[1], b[0]))
-    policy = (queue.spec.preemption.reclaim_within_cohort if queue.spec.preemption is not None else "") or "Never"
+    main, tree, here = short.main, facts.quota.tree, words.here(facts)
+    borrowed = {
+        name: tree.borrowing(("ClusterQueue", name), (main.flavor, main.resource))
+        for name in facts.quota.lenders(short)
+    }
+    borrowers = sorted((name for name in borrowed if borrowed[name] > 0), key=lambda name: (-borrowed[name], name))[:3]
+    policy = quoted(policies(queue).reclaim)
     who = words.listing(
-        f"{named('ClusterQueue', name)} borrows {human(main.resource, value)}" for name, value in borrowers[:3]
+        f"{named('ClusterQueue', name)} borrows {human(main.resource, borrowed[name])}" for name in borrowers
     )
-    held = words.holding(facts, short)
-    own = f"{human(main.resource, main.used)} of its own {human(main.resource, main.nominal)}"
-    reclaiming = "off" if policy == "Never" else f"allowed for {quoted(policy)}"
     sentence = (
-        f"Needs {words.where(short)}{words.lacking(short)} in flavor {quoted(short.flavor)}: ClusterQueue"
-        f" {named('ClusterQueue', queue.name)} uses {own},"
-        f" the rest is lent out{f' ({who})' if borrowers else ''}{'; ' + held if held else ''};"
-        f" reclaiming is {reclaiming} (reclaimWithinCohort: {quoted(policy)}).{words.elsewhere(short)}"
+        f"Needs {words.where(short)}{words.lacking(short)} in flavor {quoted(short.flavor)}: {here} uses"
+        f" {human(main.resource, main.used)} of its own {human(main.resource, main.nominal)}, the rest is lent out"
+        f"{f' ({who})' if borrowers else ''}{words.holding(facts, short)}; reclaiming is"
+        f" {'off' if policy == 'Never' else 'on'} (reclaimWithinCohort: {policy}).{words.elsewhere(short)}"
     )
-    proof = [Evidence(subject("ClusterQueue", queue.name), "spec.preemption.reclaimWithinCohort", policy)]
-    proof += [
-        Evidence(
-            subject("ClusterQueue", name),
-            f"borrowed[{main.flavor}][{main.resource}]",
-            canonical(main.resource, value),
-            "computed",
-        )
-        for name, value in borrowers[:3]
-    ]
-    here = f"ClusterQueue {named('ClusterQueue', queue.name)}"
-    if policy == "Never":
-        first = Step(
-            "queue-admin",
-            f"Set preemption.reclaimWithinCohort of {here} to LowerPriority or Any: then Kueue takes its quota back.",
-        )
-    else:
-        first = Step(
-            "queue-admin", f"Limit what {here} lends (lendingLimit), so that its quota is there when it needs it."
-        )
-    wait = Step("nobody", f"Or wait: it starts when {words.released(short)}.")
-    subjects = (
-        subject("ClusterQueue", queue.name),
-        *(subject("ClusterQueue", name) for name, _ in borrowers[:3]),
-        subject("ResourceFlavor", short.flavor),
+    at = f"borrowed[{main.flavor}][{main.resource}]"
+    proof = (
+        Evidence(subject("ClusterQueue", queue.name), "spec.preemption.reclaimWithinCohort", policy),
+        *(
+            Evidence(subject("ClusterQueue", name), at, canonical(main.resource, borrowed[name]), "computed")
+            for name in borrowers
+        ),
     )
+    change = (
+        f"Set preemption.reclaimWithinCohort of {here} to LowerPriority or Any, so that Kueue takes its quota back."
+        if policy == "Never"
+        else f"Limit what {here} lends (lendingLimit), so that its quota is there when it needs it."
+    )
+    wait = Step("nobody", f"Wait: it starts when {words.released(short)}.")
     return Found(
         sentence,
         (*words.evidence(facts, short), *proof),
-        (first, wait, *steps(facts)),
-        subjects,
+        ways(Step("queue-admin", change), wait, *steps(facts)),
+        words.subjects(facts, short, *(("ClusterQueue", name) for name in borrowers)),
         certainty=short.certainty,
     )

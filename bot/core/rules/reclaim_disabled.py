@@ -3,18 +3,12 @@
 from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
 from bot.core.facts.candidates import policies
+from bot.core.facts.quota import NEEDS
 from bot.core.names import named, subject
 from bot.core.rule import rule
 
 
-@rule(
-    "quota",
-    move="queue-admin",
-    outlook="wait",
-    phases=("waiting",),
-    needs=("Workload", "LocalQueue", "ClusterQueue", "Cohort", "ResourceFlavor", "LimitRange", "RuntimeClass"),
-    context=True,
-)
+@rule("quota", move="queue-admin", outlook="wait", phases=("waiting",), needs=NEEDS, context=True)
 def reclaim_disabled(facts: Facts) -> Found | None:
     """Kueue does not take lent quota back.
 

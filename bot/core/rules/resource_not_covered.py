@@ -3,19 +3,14 @@
 from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
 from bot.core.facts import shortage as words
+from bot.core.facts.quota import NEEDS
 from bot.core.facts.requests import defaulted_by
 from bot.core.names import named, quoted, subject
 from bot.core.quantity import canonical
 from bot.core.rule import rule
 
 
-@rule(
-    "quota",
-    move="queue-admin",
-    outlook="never-as-written",
-    phases=("waiting",),
-    needs=("Workload", "LocalQueue", "ClusterQueue", "Cohort", "ResourceFlavor", "LimitRange", "RuntimeClass"),
-)
+@rule("quota", move="queue-admin", outlook="never-as-written", phases=("waiting",), needs=NEEDS)
 def resource_not_covered(facts: Facts) -> Found | None:
     """It asks for a resource that its ClusterQueue does not cover.
 
