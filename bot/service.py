@@ -138,7 +138,7 @@ class Service:
             snapshot = await self.snapshot(ref, deadline)
         except UnknownClusterError as error:
             snapshot = _nothing(Cluster(name=ref.cluster), str(error))
-        return self.diagnose(snapshot, ref)
+        return self.diagnose(snapshot, ref), snapshot
 
     def diagnose(self, snapshot: Snapshot, ref: JobRef) -> Diagnosis:
         """Give the answer that follows from a snapshot, with links. Never raises."""
@@ -146,7 +146,7 @@ class Service:
         for fault in answer.faults:
             log.error("a rule broke", question=ref.asked, fault=fault)
         site = self.sites.get(answer.cluster or self.default)
-        return (add_links(answer, site.links) if site is not None else answer), snapshot
+        return add_links(answer, site.links) if site is not None else answer
 
     async def reachable(self, cluster: str = "") -> bool:
         """Say whether the API server of a cluster answers at all; for /readyz. Raises UnknownClusterError."""
@@ -169,30 +169,22 @@ def _nothing(cluster: Cluster, reason: str) -> Snapshot:
     )  # fmt: skip
 
 
-def from_settings(settings: Settings) -> Service:
-    """Make the service of a configuration. Raises ValueError when its links cannot be used."""
-    sites = {cluster.name: Site(_cluster(cluster), _templates(cluster.links)) for cluster in settings.clusters}
-    return Service(
-        sites, deadline=settings.read_seconds, shared_seconds=settings.share_seconds, rows=settings.row_budget
-    )
-
-
-def _cluster(given: settings_of.Cluster) -> Cluster:
-    return Cluster(
-        name=given.name, context=given.context, kubeconfig=str(given.kubeconfig or ""),
-        kueue_namespace=given.kueue_namespace,
+def site_of(cluster: settings_of.Cluster) -> Site:
+    """Give a configured cluster as the service knows it. Raises ValueError when its links cannot be used."""
+    headlamp, kueueviz = cluster.links.headlamp, cluster.links.kueueviz
+    return Site(
+        Cluster(
+            name=cluster.name, context=cluster.context, kubeconfig=str(cluster.kubeconfig or ""),
+            kueue_namespace=cluster.kueue_namespace,
+        ),
+        Templates(
+            headlamp=headlamp.base_url if headlamp else "",
+            headlamp_cluster=headlamp.cluster_name if headlamp else "main",
+            headlamp_features=frozenset(headlamp.features) if headlamp else frozenset(),
+            kueueviz=kueueviz.base_url if kueueviz else "",
+            own=cluster.links.templates,
+        ),
     )  # fmt: skip
-
-
-def _templates(links: settings_of.Links) -> Templates:
-    headlamp = links.headlamp
-    return Templates(
-        headlamp=headlamp.base_url if headlamp else "",
-        headlamp_cluster=headlamp.cluster_name if headlamp else "main",
-        headlamp_features=frozenset(headlamp.features) if headlamp else frozenset(),
-        kueueviz=links.kueueviz.base_url if links.kueueviz else "",
-        own=links.templates,
-    )
 
 
 # --- one question, for the command line ---
@@ -249,7 +241,7 @@ def doctor_once(
         else:
             try:
                 settings = settings_of.load(config)
-                service = from_settings(settings)
+                service = Service({cluster.name: site_of(cluster) for cluster in settings.clusters})
             except (settings_of.ConfigurationError, ValueError) as error:
                 return [Check("configuration", ok=False, sentence=str(error), remedy="Correct it and run this again.")]
             checks += _tokens(settings)

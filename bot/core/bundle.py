@@ -2,7 +2,9 @@
 
 Only a Recording's `read` proves that a kind was read in full. The Recording's own fields: `observedAt` (RFC 3339),
 `kueueVersion`, `kubernetesVersion`, `read` (list of group/version/plural), `visibility` (path to answer or
-{"error": status}), and `gaps` (list of {kind, namespace, name, reason}) when `whypending snapshot` wrote it.
+{"error": status}), and when `whypending snapshot` wrote it `gaps` (list of {kind, namespace, name, reason}), `scopes`
+(list of {kind, namespace, name, selector}: what was read in full of kinds that were not), `served` (the kinds that the
+server has) and `odd` (list of {kind, namespace, name, paths}: fields whose value was of an unexpected type).
 """
 
 from collections import defaultdict
@@ -27,6 +29,13 @@ class _Item(msgspec.Struct, rename="camel"):
     items: list[msgspec.Raw] | None = None
 
 
+class _Odd(msgspec.Struct):
+    kind: str = ""
+    namespace: str = ""
+    name: str = ""
+    paths: tuple[str, ...] = ()
+
+
 class _Recording(msgspec.Struct, rename="camel"):
     observed_at: o.Time = None
     kueue_version: str | None = None
@@ -35,6 +44,9 @@ class _Recording(msgspec.Struct, rename="camel"):
     visibility: dict[str, dict[str, Any]] = {}
     gaps: list[dict[str, str]] = []
     kueue_namespace: str = "kueue-system"
+    scopes: list[dict[str, str]] = []
+    served: list[str] | None = None
+    odd: list[_Odd] = []
 
 
 @dataclass
@@ -136,7 +148,14 @@ def _snapshot(collector: _Collector) -> Snapshot:
         if resource.startswith("kueue.x-k8s.io/") and resource.endswith("/workloads"):
             apis.add(resource.removesuffix("/workloads"))
     gaps = list(collector.gaps)
+    odd = dict(collector.odd)
     if recording is not None:
+        covered |= {
+            Scope(part.get("kind", ""), part.get("namespace", ""), part.get("name", ""), part.get("selector", ""))
+            for part in recording.scopes
+            if part.get("kind") not in broken and "object" not in broken
+        }
+        odd |= {(entry.kind, entry.namespace, entry.name): entry.paths for entry in recording.odd}
         gaps += [
             Gap(gap.get("kind", ""), gap.get("reason", ""), gap.get("namespace", ""), gap.get("name", ""))
             for gap in recording.gaps
@@ -147,7 +166,8 @@ def _snapshot(collector: _Collector) -> Snapshot:
         objects=objects,
         covered=frozenset(covered),
         gaps=tuple(gaps),
-        odd=collector.odd,
+        odd=odd,
+        served=frozenset(recording.served) if recording is not None and recording.served is not None else None,
         foreign=tuple(collector.foreign),
         visibility={
             path: pending(answer) for path, answer in (recording.visibility.items() if recording is not None else ())

@@ -8,6 +8,7 @@ Every answer's status is checked here; what goes wrong is a `ReadError` whose re
 import asyncio
 import contextlib
 import gc
+import os
 import re
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
@@ -41,8 +42,9 @@ _RETRIED_STATUS = {429, 500, 502, 503, 504}
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """How to reach one cluster. Exactly one way is used: `url`, else `in_cluster`, else the kubeconfig.
+    """How to reach one cluster. Exactly one way is used: `url`, else the pod's own identity, else the kubeconfig.
 
+    The pod's identity is used when `in_cluster` says so, and inside a pod when no kubeconfig is chosen.
     `kubeconfig` is a path (or several joined by ":"), "" for the usual places; `context` "" for the current one.
     `url` with an optional bearer `token` reaches a server directly (the demo, tests).
     """
@@ -446,6 +448,11 @@ def _refuse(status: int, retry_after: str | None) -> NoReturn:
     raise ReadError(reason, status, retry_after=seconds if status in {429, 503} else None)
 
 
+def _in_a_pod() -> bool:
+    """Whether a pod's own identity is there and no kubeconfig was chosen instead."""
+    return bool(os.environ.get("KUBERNETES_SERVICE_HOST")) and not os.environ.get("KUBECONFIG")
+
+
 async def _connect(cluster: Cluster) -> Any:  # noqa: ANN401
     """Open the official client for a cluster. Raises ReadError when its settings cannot be used."""
     from kubernetes.aio import client as official  # noqa: PLC0415 - 0.6 s, and `explain -f` never needs it
@@ -458,7 +465,7 @@ async def _connect(cluster: Cluster) -> Any:  # noqa: ANN401
             configuration.host = cluster.url.rstrip("/")
             if cluster.token:
                 configuration.api_key["BearerToken"] = f"Bearer {cluster.token}"
-        elif cluster.in_cluster:
+        elif cluster.in_cluster or (not cluster.kubeconfig and not cluster.context and _in_a_pod()):
             config.load_incluster_config(client_configuration=configuration)
         else:
             await config.load_kube_config(

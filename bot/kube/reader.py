@@ -83,11 +83,13 @@ class Reader:
 
     client: Client
     discovery: Discovery
+    rows: int = ROWS
+    """At most so many objects of one list are read."""
 
     @classmethod
-    def of(cls, client: Client) -> "Reader":
+    def of(cls, client: Client, rows: int = ROWS) -> "Reader":
         """Make a reader with a discovery of its own."""
-        return cls(client, Discovery(client))
+        return cls(client, Discovery(client), rows)
 
     async def read(self, ref: JobRef, deadline: float = 8.0) -> Snapshot:
         """Read what a question needs within `deadline` seconds. Never raises; what went wrong is a gap."""
@@ -107,6 +109,7 @@ class _Question:
         self.discovery = reader.discovery
         self.ref = ref
         self.deadline = deadline
+        self.rows = reader.rows
         self.kueue_namespace = reader.client.cluster.kueue_namespace
         self.served: Served = NOTHING_KNOWN
         self.objects: dict[str, dict[tuple[str, str], o.KubeObject]] = {}
@@ -633,7 +636,9 @@ class _Question:
         query = tuple(
             (key, value) for key, value in (("labelSelector", want.labels), ("fieldSelector", want.fields)) if value
         )
-        listing = await self.client.shared_list(path, known.kind, known.api_version(version), query, want.rows)
+        listing = await self.client.shared_list(
+            path, known.kind, known.api_version(version), query, min(want.rows, self.rows)
+        )
         self.answered += 1
         self._take(want, known.kind, listing)
 
