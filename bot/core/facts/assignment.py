@@ -25,6 +25,10 @@ def worst(verdicts: Iterable[Verdict]) -> Verdict:
     return min(verdicts, key=RANK.__getitem__, default="fits")
 
 
+Excludes = Callable[[str, tuple[PodSetRequests, ...]], Exclusion | None]
+"""Says why some pod sets cannot use a flavor, by its name; None when they can."""
+
+
 @dataclass(frozen=True, slots=True)
 class Group:
     """A resource group: the resources it covers and its flavors, in the order of the spec."""
@@ -40,7 +44,7 @@ class Offer:
     tree: Tree
     queue: NodeId
     groups: tuple[Group, ...]
-    exclusion: Callable[[str, tuple[PodSetRequests, ...]], Exclusion | None]
+    exclusion: Excludes
     borrows_last: bool = False
     """flavorFungibility.whenCanBorrow TryNextFlavor: a later flavor without borrowing is preferred."""
 
@@ -114,8 +118,6 @@ class GroupResult:
     group: Group
     flavors: tuple[FlavorResult, ...]
     verdict: Verdict
-    out: tuple[FlavorResult, ...] = ()
-    """Every flavor as the first pod set sees it that none of them can take; empty when there is no such pod set."""
 
     @property
     def nearest(self) -> FlavorResult | None:
@@ -206,6 +208,23 @@ def place(offer: Offer, pod_sets: Iterable[PodSetRequests]) -> Placement:
     return _Placing(offer, _units(pod_sets)).result()
 
 
+def shut_out(
+    groups: Iterable[Group], exclusion: Excludes, pod_sets: Iterable[PodSetRequests]
+) -> tuple[FlavorResult, ...]:
+    """Give all flavors of the first group of which none can take some pod set, without figures; empty when there is none.
+
+    Needs neither quota nor usage. Raises Unknown when a flavor was not read.
+    """
+    units = _units(pod_sets)
+    for group in groups:
+        for unit in units:
+            if any(unit.requests.get(resource, 0) > 0 for resource in group.resources):
+                out = [(flavor, exclusion(flavor, unit.pod_sets)) for flavor in group.flavors]
+                if all(why is not None for _, why in out):
+                    return tuple(FlavorResult(flavor, (), unit.names, why) for flavor, why in out)
+    return ()
+
+
 _TRIED = 64
 """How many splits are tried at most."""
 
@@ -243,7 +262,6 @@ class _Placing:
         self.taken: dict[Key, int] = {}
         self.takers: dict[Key, list[str]] = {}
         self.competing: list[Competition] = []
-        self.out: dict[int, tuple[FlavorResult, ...]] = {}
 
     def result(self) -> Placement:
         for unit in self.units:
@@ -293,8 +311,6 @@ class _Placing:
             fitting.sort(key=lambda option: any(f.used + f.requested > f.nominal for f in option.figures))
         best = fitting[0] if fitting else min(options, key=lambda option: option.rank, default=None)
         unit.verdict[at] = best.verdict if best is not None else "excluded"
-        if unit.verdict[at] == "excluded":
-            self.out.setdefault(at, tuple(options))
         if best is None:
             return
         if best.verdict != "fits":
@@ -320,7 +336,7 @@ class _Placing:
         if not asking:
             return None
         flavors = tuple(self._flavor(at, flavor, asking) for flavor in group.flavors)
-        return GroupResult(group, flavors, worst(unit.verdict[at] for unit, _ in asking), self.out.get(at, ()))
+        return GroupResult(group, flavors, worst(unit.verdict[at] for unit, _ in asking))
 
     def _flavor(self, at: int, flavor: str, asking: list[tuple[_Unit, dict[str, int]]]) -> FlavorResult:
         """Sum up what would have to come from a flavor: the pod sets that took it and those that found none.

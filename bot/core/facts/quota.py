@@ -278,6 +278,12 @@ class Quota:
         return next((group.out for group in self.groups if group.out), ())
 
     @fact
+    def said_excluded(self) -> tuple[texts.UntoleratedTaint | texts.AffinityMismatch, ...]:
+        """Why every flavor is out in Kueue's own words: taints and labels alone; empty when it names anything else."""
+        found = [r for r in self.said if isinstance(r, texts.UntoleratedTaint | texts.AffinityMismatch)]
+        return tuple(found) if len(found) == len(self.said) else ()
+
+    @fact
     def concerned(self) -> tuple[Key, ...]:
         """The flavors and resources that the Workload holds, or would take or waits for: those of the nearest flavors.
 

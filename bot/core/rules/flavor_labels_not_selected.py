@@ -5,9 +5,11 @@ from bot.core.facts import Facts
 from bot.core.facts import shortage as words
 from bot.core.facts.flavors import selects
 from bot.core.facts.quota import NEEDS
-from bot.core.facts.suggestions import steps
+from bot.core.facts.suggestions import steps, ways
 from bot.core.names import named, quoted, subject
 from bot.core.rule import rule
+from bot.core.snapshot import Unknown
+from bot.core.texts import AffinityMismatch
 
 
 @rule("quota", move="asker", outlook="never-as-written", phases=("waiting",), needs=NEEDS)
@@ -23,7 +25,10 @@ def flavor_labels_not_selected(facts: Facts) -> Found | None:
     What to do:
         Select what a flavor of the queue offers; or use a queue with such a flavor.
     """
-    out = facts.quota.excluded
+    try:
+        out = facts.quota.excluded
+    except Unknown:
+        return _reported(facts)
     if not out or any(result.exclusion is None or result.exclusion.cause != "labels" for result in out):
         return None
     workload, queue = facts.identity.want(), facts.queue.cluster_queue_name
@@ -43,7 +48,7 @@ def flavor_labels_not_selected(facts: Facts) -> Found | None:
         f"The pods select {words.listing(map(quoted, wanted))}, which no flavor of ClusterQueue"
         f" {named('ClusterQueue', queue)} offers: {words.listing(offered)}."
     )
-    ways = steps(facts) or (
+    options = ways(*steps(facts)) or (
         Step(
             "asker",
             f"Select what one of these flavors offers: {words.listing(offered)}; or use a queue that has such a flavor.",
@@ -52,6 +57,24 @@ def flavor_labels_not_selected(facts: Facts) -> Found | None:
     return Found(
         sentence,
         tuple(proof),
-        ways,
+        options,
         (subject("ClusterQueue", queue), *(subject("ResourceFlavor", r.flavor) for r in out)),
+    )
+
+
+def _reported(facts: Facts) -> Found | None:
+    """Take Kueue's word where the flavors or the queue were not read. Raises Unknown when it says nothing of it."""
+    said = facts.quota.said_excluded
+    if not said or any(not isinstance(reason, AffinityMismatch) for reason in said):
+        _ = facts.quota.excluded
+        return None
+    workload = facts.identity.want()
+    mine = subject("Workload", workload.name, workload.namespace)
+    flavors = words.listing(dict.fromkeys(quoted(reason.flavor) for reason in said))
+    return Found(
+        f"The pods select node labels that no flavor of {words.here(facts)} offers, says Kueue: not {flavors}.",
+        (Evidence(mine, "status.conditions[QuotaReserved].message", quoted(facts.history.text), "kueue"),),
+        (Step("asker", "Select what a flavor of the queue offers, or use a queue that has such a flavor."),),
+        (mine,),
+        certainty="reported",
     )

@@ -4,10 +4,12 @@ from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
 from bot.core.facts import shortage as words
 from bot.core.facts.quota import NEEDS
-from bot.core.facts.suggestions import steps
+from bot.core.facts.suggestions import steps, ways
 from bot.core.names import named, quoted, subject
 from bot.core.rule import rule
 from bot.core.scheduling import taint_text
+from bot.core.snapshot import Unknown
+from bot.core.texts import UntoleratedTaint
 
 
 @rule("quota", move="asker", outlook="never-as-written", phases=("waiting",), needs=NEEDS)
@@ -24,7 +26,10 @@ def flavor_taint_not_tolerated(facts: Facts) -> Found | None:
         Add the toleration to the pod template, if the job may run there. If everybody of the queue may, put it into the
         ResourceFlavor's `tolerations`.
     """
-    out = facts.quota.excluded
+    try:
+        out = facts.quota.excluded
+    except Unknown:
+        return _reported(facts)
     tainted = [result for result in out if result.exclusion is not None and result.exclusion.cause == "taint"]
     if not tainted:
         return None
@@ -52,6 +57,29 @@ def flavor_taint_not_tolerated(facts: Facts) -> Found | None:
         f"No flavor of ClusterQueue {named('ClusterQueue', queue)} takes pod set {pods}:"
         f" {'; '.join(parts)}. The pods do not tolerate {taints}."
     )
-    ways = steps(facts) or (Step("asker", f"Add a toleration for {taints} to the pods, if they may run there."),)
+    options = ways(*steps(facts)) or (
+        Step("asker", f"Add a toleration for {taints} to the pods, if they may run there."),
+    )
     subjects = (subject("ClusterQueue", queue), *(subject("ResourceFlavor", result.flavor) for result in tainted))
-    return Found(sentence, tuple(proof), ways, subjects)
+    return Found(sentence, tuple(proof), options, subjects)
+
+
+def _reported(facts: Facts) -> Found | None:
+    """Take Kueue's word where the flavors or the queue were not read. Raises Unknown when it says nothing of it."""
+    said = [reason for reason in facts.quota.said_excluded if isinstance(reason, UntoleratedTaint)]
+    if not said:
+        _ = facts.quota.excluded
+        return None
+    workload = facts.identity.want()
+    mine = subject("Workload", workload.name, workload.namespace)
+    taints = words.listing(
+        dict.fromkeys(f"{quoted(r.key)}{'=' if r.value else ''}{quoted(r.value)}:{quoted(r.effect)}" for r in said)
+    )
+    flavors = words.listing(dict.fromkeys(quoted(reason.flavor) for reason in said))
+    return Found(
+        f"No flavor of {words.here(facts)} takes its pods: Kueue says that they do not tolerate {taints} of flavor {flavors}.",
+        (Evidence(mine, "status.conditions[QuotaReserved].message", quoted(facts.history.text), "kueue"),),
+        (Step("asker", f"Add a toleration for {taints} to the pods, if they may run there."),),
+        (mine,),
+        certainty="reported",
+    )

@@ -8,6 +8,8 @@ from bot.core.facts.requests import defaulted_by
 from bot.core.names import named, quoted, subject
 from bot.core.quantity import canonical
 from bot.core.rule import rule
+from bot.core.snapshot import Unknown
+from bot.core.texts import Uncovered
 
 
 @rule("quota", move="queue-admin", outlook="never-as-written", phases=("waiting",), needs=NEEDS)
@@ -23,38 +25,66 @@ def resource_not_covered(facts: Facts) -> Found | None:
         Cover the resource in a resource group of the ClusterQueue, or let Kueue's configuration leave it out
         (`resources.excludeResourcePrefixes`); or drop the request, where nobody needs it.
     """
-    quota = facts.quota
-    if facts.identity.workload is None or quota.queue is None:
+    if facts.identity.workload is None:
         return None
-    uncovered = quota.uncovered
-    if not uncovered:
+    try:
+        uncovered = facts.quota.uncovered
+    except Unknown:
+        return _reported(facts)
+    queue = facts.quota.queue
+    if queue is None or not uncovered:
         return None
-    workload, queue = facts.identity.want(), quota.queue.name
-    here = f"ClusterQueue {named('ClusterQueue', queue)}"
-    covered = sorted({resource for group in quota.queue.spec.resource_groups for resource in group.covered_resources})
-    limits = {resource: defaulted_by(workload, resource, facts.snapshot) for resource in uncovered}
+    workload, here = facts.identity.want(), words.here(facts)
+    covered = sorted({resource for group in queue.spec.resource_groups for resource in group.covered_resources})
+    defaults = {resource: defaulted_by(workload, resource, facts.snapshot) for resource in uncovered}
+    named_defaults = [(resource, name) for resource, name in defaults.items() if name is not None]
     origin = "".join(
         f" The LimitRange {named('LimitRange', name, workload.namespace)} adds {quoted(resource)}; the job does not mention it."
-        for resource, name in limits.items()
-        if name is not None
+        for resource, name in named_defaults
     )
-    sentence = (
-        f"Never as written: it asks for {words.listing(map(quoted, uncovered))}, which {here} does not cover;"
-        f" it covers {words.listing(map(quoted, covered))}.{origin}"
-    )
+    missing = words.listing(map(quoted, uncovered))
     mine = subject("Workload", workload.name, workload.namespace)
-    proof = [Evidence(mine, f"requested[{r}]", canonical(r, v), "computed") for r, v in uncovered.items()]
-    proof.append(Evidence(subject("ClusterQueue", queue), "spec.resourceGroups[].coveredResources", ", ".join(covered)))
-    proof += [
-        Evidence(subject("LimitRange", name, workload.namespace), f"spec.limits[].defaultRequest[{resource}]", "set")
-        for resource, name in limits.items()
-        if name is not None
-    ]
-    ways = (
-        Step(
-            "queue-admin",
-            f"Add {words.listing(map(quoted, uncovered))} to a resource group of {here}, with quota in its flavors.",
+    proof = (
+        *(Evidence(mine, f"requested[{r}]", canonical(r, value), "computed") for r, value in uncovered.items()),
+        Evidence(subject("ClusterQueue", queue.name), "spec.resourceGroups[].coveredResources", ", ".join(covered)),
+        *(
+            Evidence(
+                subject("LimitRange", name, workload.namespace), f"spec.limits[].defaultRequest[{resource}]", "set"
+            )
+            for resource, name in named_defaults
         ),
-        Step("asker", f"Or drop the request for {words.listing(map(quoted, uncovered))}, if the pods do not need it."),
     )
-    return Found(sentence, tuple(proof), ways, (subject("ClusterQueue", queue),), data={"resources": list(uncovered)})
+    return Found(
+        f"Never as written: it asks for {missing}, which {here} does not cover; it covers"
+        f" {words.listing(map(quoted, covered))}.{origin}",
+        proof,
+        _ways(missing, here),
+        (subject("ClusterQueue", queue.name),),
+        data={"resources": list(uncovered)},
+    )
+
+
+def _ways(missing: str, here: str) -> tuple[Step, ...]:
+    return (
+        Step("queue-admin", f"Add {missing} to a resource group of {here}, with quota in its flavors."),
+        Step("asker", f"Or drop the request for {missing}, if the pods do not need it."),
+    )
+
+
+def _reported(facts: Facts) -> Found | None:
+    """Take Kueue's word where the ClusterQueue or the requests were not read. Raises Unknown when it says nothing."""
+    names = dict.fromkeys(quoted(reason.resource) for reason in facts.quota.said if isinstance(reason, Uncovered))
+    if not names:
+        _ = facts.quota.uncovered
+        return None
+    missing, here, workload = words.listing(names), words.here(facts), facts.identity.want()
+    mine = subject("Workload", workload.name, workload.namespace)
+    proof = Evidence(mine, "status.conditions[QuotaReserved].message", quoted(facts.history.text), "kueue")
+    return Found(
+        f"Never as written: Kueue says that it asks for {missing}, which {here} does not cover.",
+        (proof,),
+        _ways(missing, here),
+        (mine,),
+        certainty="reported",
+        data={"resources": list(names)},
+    )
