@@ -15,6 +15,7 @@ from bot.core.cohorts import CohortRing, Key, Limits, Node, NodeId, Tree
 from bot.core.diagnosis import Certainty, Holder, QuotaRow
 from bot.core.facts.assignment import (
     RANK,
+    Excludes,
     Figure,
     FlavorResult,
     Group,
@@ -24,6 +25,7 @@ from bot.core.facts.assignment import (
     Verdict,
     figure,
     place,
+    shut_out,
 )
 from bot.core.facts.flavors import ALLOWED_FLAVORS, Exclusion, exclusion
 from bot.core.facts.lazy import fact
@@ -183,24 +185,24 @@ class Quota:
 
     def offer_of(self, queue: o.ClusterQueue) -> Offer:
         """Give what a ClusterQueue offers to the asked Workload. Raises Unknown when its tree was not read."""
-        workload = self._facts.identity.want()
-        allowed = workload.metadata.annotations.get(ALLOWED_FLAVORS)
+        return Offer(
+            self.tree if queue is self.queue else self.tree_of(queue),
+            ("ClusterQueue", queue.name),
+            _groups(queue),
+            self._excludes(queue),
+            queue.spec.flavor_fungibility.get("whenCanBorrow") == "TryNextFlavor",
+        )
+
+    def _excludes(self, queue: o.ClusterQueue) -> Excludes:
+        """Give what says why pod sets of the asked Workload cannot use a flavor of this ClusterQueue."""
+        allowed = self._facts.identity.want().metadata.annotations.get(ALLOWED_FLAVORS)
 
         def out(flavor: str, pod_sets: tuple[PodSetRequests, ...]) -> Exclusion | None:
             found = exclusion(flavor, self._snapshot.one_of(o.ResourceFlavor, flavor), pod_sets, allowed)
             names = [pod_set.name for pod_set in pod_sets]
             return found if found is not None else self._facts.topology.exclusion(flavor, names, queue)
 
-        return Offer(
-            self.tree if queue is self.queue else self.tree_of(queue),
-            ("ClusterQueue", queue.name),
-            tuple(
-                Group(group.covered_resources, tuple(flavor.name for flavor in group.flavors))
-                for group in queue.spec.resource_groups
-            ),
-            out,
-            queue.spec.flavor_fungibility.get("whenCanBorrow") == "TryNextFlavor",
-        )
+        return out
 
     @fact
     def offer(self) -> Offer:
@@ -272,10 +274,13 @@ class Quota:
 
     @fact
     def excluded(self) -> tuple[FlavorResult, ...]:
-        """Why each flavor of a group is out, for the first pod set that none of them can take; empty without one."""
+        """Why each flavor of a group is out, for the first pod set that none of them can take; empty without one.
+
+        Needs no tree and no usage.
+        """
         if self._facts.identity.workload is None or self.queue is None:
             return ()
-        return next((group.out for group in self.groups if group.out), ())
+        return shut_out(_groups(self.queue), self._excludes(self.queue), self.requests)
 
     @fact
     def said_excluded(self) -> tuple[texts.UntoleratedTaint | texts.AffinityMismatch, ...]:
@@ -529,6 +534,13 @@ class Quota:
                         )
                     )
         return found
+
+
+def _groups(queue: o.ClusterQueue) -> tuple[Group, ...]:
+    return tuple(
+        Group(group.covered_resources, tuple(flavor.name for flavor in group.flavors))
+        for group in queue.spec.resource_groups
+    )
 
 
 def owner_of(workload: o.Workload) -> str:
