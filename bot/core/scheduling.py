@@ -15,6 +15,9 @@ from bot.core.snapshot import Unknown
 BLOCKING_EFFECTS = frozenset({"NoSchedule", "NoExecute"})
 """The taint effects that keep a pod off a node; PreferNoSchedule does not."""
 
+CORE = frozenset({"cpu", "memory", "ephemeral-storage", "pods"})
+"""The resources that every node has; all others come from device plugins and the like."""
+
 Port = tuple[str, str, int]
 """A host port as (host IP, protocol, port)."""
 

@@ -15,11 +15,13 @@ import msgspec
 from bot.core import names, scheduler_text, scheduling
 from bot.core import objects as o
 from bot.core.diagnosis import Certainty, Evidence
+from bot.core.facts.autoscaler import Autoscaler, why_no_node
 from bot.core.facts.lazy import fact
 from bot.core.facts.pods import is_over
 from bot.core.objects import condition
-from bot.core.quantity import amount, human
+from bot.core.quantity import amount
 from bot.core.scheduler_text import Filter, Verdict
+from bot.core.scheduling import CORE
 from bot.core.snapshot import ACTIVE, Unknown
 
 if TYPE_CHECKING:
@@ -58,11 +60,6 @@ _STEPS: dict[Filter, str] = {
     "spread": "keep its topology spread",
     "resources": "have the room",
 }
-_OTHER_GROUPS = re.compile(
-    r"didn't match Pod's node|node affinity|node selector|untolerated taint|had taint|unschedulable"
-)
-"""What the cluster autoscaler says of node groups that would not do for the pod anyway."""
-_CORE = frozenset({"cpu", "memory", "ephemeral-storage", "pods"})
 
 
 def state_of_taint(taint: o.Taint) -> str:
@@ -177,18 +174,6 @@ class Plugin:
     evidence: Evidence
 
 
-@dataclass(frozen=True, slots=True)
-class Autoscaler:
-    """Why an autoscaler adds no node: what to say, the proofs, what to do about it."""
-
-    sentence: str
-    evidence: tuple[Evidence, ...]
-    subjects: tuple[str, ...]
-    step: str
-    command: str
-    certainty: Certainty = "reported"
-
-
 class Nodes:
     """The answers about nodes."""
 
@@ -270,7 +255,7 @@ class Nodes:
         """Give the resources of which a node has too little free for a pod, "pods" for its number of pods, sorted."""
         offered = self.allocatable(node)
         asked = {**scheduling.pod_requests(pod.spec), "pods": 1}
-        too_big = [r for r, value in asked.items() if value > offered.get(r, value if r in _CORE else 0)]
+        too_big = [r for r, value in asked.items() if value > offered.get(r, value if r in CORE else 0)]
         if too_big or not self._pods_known:
             return tuple(sorted(too_big))
         used = self.used(node)
@@ -561,6 +546,11 @@ class Nodes:
             rows.append(Evidence(subject, "events[FailedScheduling].message", names.quoted(funnel.verdict.text)))
         return tuple(rows)
 
+    @fact
+    def autoscaler(self) -> Autoscaler | None:
+        """Why an autoscaler adds no node for a pod that waits; None when none said so, or it adds one."""
+        return why_no_node(self._facts)
+
     # --- what a rule says of it ---
 
     def _considered(self, funnel: Funnel) -> tuple[o.Node, ...]:
@@ -577,7 +567,7 @@ class Nodes:
         everywhere = {resource for resource, where in lacking.items() if len(where) == len(nodes)}
         chosen = sorted(
             (everywhere or set(lacking)) - left_out,
-            key=lambda resource: (-len(lacking[resource]), resource in _CORE, resource),
+            key=lambda resource: (-len(lacking[resource]), resource in CORE, resource),
         )
         asked = {**scheduling.pod_requests(funnel.pod.spec), "pods": 1}
         return tuple(self._room(resource, asked[resource], nodes, len(lacking[resource])) for resource in chosen)
@@ -597,7 +587,7 @@ class Nodes:
         asked = {**scheduling.pod_requests(funnel.pod.spec), "pods": 1}
         for node in self._considered(funnel):
             offered = self.allocatable(node)
-            if all(v <= self.emptied(node, r) for r, v in asked.items() if r in offered or r not in _CORE):
+            if all(v <= self.emptied(node, r) for r, v in asked.items() if r in offered or r not in CORE):
                 return True
         return False
 
@@ -719,134 +709,11 @@ class Nodes:
                 r
                 for r, value in asked.items()
                 if value > 0
-                and r not in _CORE
+                and r not in CORE
                 and open_nodes
                 and not any(self.allocatable(n).get(r) for n in open_nodes)
             )
         )
-
-    # --- autoscalers ---
-
-    @fact
-    def autoscaler(self) -> Autoscaler | None:
-        """Why an autoscaler adds no node for a pod that waits for the scheduler; None when none said so, or it adds one."""
-        for pod in self._facts.pods.unscheduled:
-            found = self._karpenter(pod) or self._cluster_autoscaler(pod)
-            if found is not None:
-                return found
-        return None
-
-    def _cluster_autoscaler(self, pod: o.Pod) -> Autoscaler | None:
-        event = self._facts.pods.last_event(pod, "NotTriggerScaleUp", "TriggeredScaleUp")
-        if event is None or event.reason == "TriggeredScaleUp":
-            return None
-        body = re.sub(r"^pod didn't trigger scale-up[^:]*:\s*", "", event.message)
-        parts = re.split(r", (?=\d+ )", body)
-        matters = [part for part in parts if not _OTHER_GROUPS.search(part)] or parts
-        asked = scheduling.pod_requests(pod.spec)
-        bound = [p for p in matters if "Insufficient" not in p] or [p for p in matters if any(r in p for r in asked)]
-        words = names.quoted(", ".join(bound or matters))
-        subject = names.subject("Pod", pod.name, pod.namespace)
-        shown = names.named("Pod", pod.name, pod.namespace)
-        return Autoscaler(
-            f"The cluster autoscaler adds no node for pod {shown}: {words}.",
-            (Evidence(subject, "events[NotTriggerScaleUp].message", names.quoted(event.message)),),
-            (subject,),
-            "Raise the maximum size of the node group that fits, or add a group that does.",
-            self._facts.pods.describe(pod),
-        )
-
-    def _karpenter(self, pod: o.Pod) -> Autoscaler | None:
-        claim = self._nominated(pod)
-        if claim is not None:
-            return claim
-        events = [e for e in self._facts.pods.events_about(pod) if e.reporter == "karpenter"]
-        if not events or events[-1].reason != "FailedScheduling":
-            return None
-        event = events[-1]
-        subject = names.subject("Pod", pod.name, pod.namespace)
-        shown = names.named("Pod", pod.name, pod.namespace)
-        pools = self._pools_at_limit(pod)
-        parts = re.split(r"; (?=incompatible with nodepool|all available instance types)", event.message)
-        matters = self._concerning(parts, pod)
-        words = names.quoted("; ".join(matters), 400)
-        rows = [Evidence(subject, "events[FailedScheduling].message", names.quoted(event.message, 2000))]
-        rows += [row for _, row in pools]
-        limit = "".join(f" {text}" for text, _ in pools)
-        return Autoscaler(
-            f"Karpenter adds no node for pod {shown}: {words}.{limit}",
-            tuple(rows),
-            (subject, *(row.subject for _, row in pools)),
-            "Raise the NodePool's limits, or allow instance types that are large enough.",
-            "kubectl get nodepools",
-        )
-
-    def _concerning(self, parts: list[str], pod: o.Pod) -> list[str]:
-        """Keep what is about the pools that could serve the pod: limits first, then what names its scarce resource."""
-        limits = [part for part in parts if "exceed limits" in part or "limits exceeded" in part or "limit of" in part]
-        if limits:
-            return [re.sub(r"^.*?(?=all available instance types)", "", part) for part in limits]
-        scarce = [r for r in scheduling.pod_requests(pod.spec) if r not in _CORE]
-        about = [part for part in parts if any(resource in part for resource in scarce)]
-        return about if about and scarce else parts
-
-    def _pools_at_limit(self, pod: o.Pod) -> list[tuple[str, Evidence]]:
-        """The NodePools whose limit leaves no room for the pod, by the resource that it asks for."""
-        found = []
-        asked = scheduling.pod_requests(pod.spec)
-        for pool in sorted(self._snapshot.seen("NodePool"), key=lambda item: item.name):
-            if not isinstance(pool, o.Loose):
-                continue
-            limits, used = pool.spec.get("limits"), pool.status.get("resources")
-            if not isinstance(limits, dict) or not isinstance(used, dict):
-                continue
-            for resource, text in sorted(limits.items()):
-                try:
-                    most, now = amount(resource, text), amount(resource, used.get(resource, "0"))
-                except ValueError:
-                    continue
-                if (
-                    asked.get(resource, 0)
-                    and (resource not in _CORE or not _extended(asked))
-                    and now + asked[resource] > most
-                ):
-                    shown = names.named("NodePool", pool.name)
-                    words = f"{human(resource, now)} of {human(resource, most)} {resource}"
-                    found.append((
-                        f"NodePool {shown} has {words} in use.",
-                        Evidence(names.subject("NodePool", pool.name), f"spec.limits[{resource}]", words),
-                    ))  # fmt: skip
-        return found
-
-    def _nominated(self, pod: o.Pod) -> Autoscaler | None:
-        """The NodeClaim that Karpenter means the pod for, when it cannot be launched."""
-        event = self._facts.pods.last_event(pod, "Nominated")
-        target = re.search(r"nodeclaim/([\w.-]+)", event.message) if event is not None else None
-        claim = self._snapshot.look("NodeClaim", target[1]) if target is not None else None
-        if not isinstance(claim, o.ConditionedLoose):
-            return None
-        launched = condition(claim.status.conditions, "Launched")
-        failed = launched is not None and launched.status != "True" and (launched.message or launched.reason)
-        events = [e for e in self._facts.pods.events_about(claim) if e.type == "Warning"]
-        if not failed and (not events or (launched is not None and launched.status == "True")):
-            return None
-        words = names.quoted(
-            (launched.message or launched.reason) if launched is not None and failed else events[-1].message
-        )
-        shown, subject = names.named("NodeClaim", claim.name), names.subject("NodeClaim", claim.name)
-        field = "status.conditions[Launched].message" if failed else "events[].message"
-        return Autoscaler(
-            f"Karpenter means pod {names.named('Pod', pod.name, pod.namespace)} for NodeClaim {shown}, which cannot be "
-            f"launched: {words}.",
-            (Evidence(subject, field, words),),
-            (names.subject("Pod", pod.name, pod.namespace), subject),
-            "Allow other instance types or zones, or have the cloud's quota raised.",
-            f"kubectl describe nodeclaim {shown}",
-        )
-
-
-def _extended(asked: Mapping[str, int]) -> bool:
-    return any(resource not in _CORE for resource in asked)
 
 
 def blamed(views: Iterable[NodeView]) -> tuple[Filter | None, bool]:

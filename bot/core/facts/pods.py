@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from bot.core import kinds, names
 from bot.core import objects as o
@@ -19,10 +19,12 @@ from bot.core.facts.identity import GROUP_LABEL, PREFIX, REPLACEMENT_FOR, dig, e
 from bot.core.facts.lazy import fact
 from bot.core.objects import condition, is_true
 from bot.core.quantity import amount
-from bot.core.snapshot import Unknown, owned
+from bot.core.snapshot import Unknown, about, owned
 
 if TYPE_CHECKING:
     from bot.core.facts import Facts
+
+T = TypeVar("T")
 
 WORKLOAD_ANNOTATION = PREFIX + "workload"
 POD_SET_LABEL = PREFIX + "podset"
@@ -38,6 +40,8 @@ _JOB_LABELS = {
 }
 _KUBEFLOW_LABEL = "training.kubeflow.org/job-name"
 _ONE_WORKLOAD_PER_PART = frozenset({"Deployment", "ReplicaSet", "CronJob", "LeaderWorkerSet", "StatefulSet"})
+_UNTOUCHED = frozenset({"ContainerCreating", "PodInitializing", ""})
+"""What a container waits with before anything has been tried for it."""
 _REJECTED = re.compile(r"^(OutOf\w+|UnexpectedAdmissionError|\w*AdmissionError|NodeAffinity|NodePorts|NodeName|"
                        r"TopologyAffinityError|\w*Forbidden|AppArmor|PodOSSelectorNodeLabelDoesNotMatch|PodOSNotSupported|"
                        r"InvalidNodeInfo|UnsupportedPodLevelResources|PodFeatureUnsupported)$")  # fmt: skip
@@ -261,9 +265,15 @@ class Pods:
             return
         self._snapshot.require("Pod", self.namespace)
 
+    def _sure(self, found: tuple[T, ...]) -> tuple[T, ...]:
+        """Give what was found; nothing counts as nothing only where the pods were read in full, else raises Unknown."""
+        if not found:
+            self.require()
+        return found
+
     @fact
     def current(self) -> tuple[o.Pod, ...]:
-        """The pods that count: neither over nor being deleted."""
+        """The pods that count: neither over nor being deleted. Those that were read, perhaps not all."""
         return tuple(pod for pod in self.all if not is_over(pod) and pod.metadata.deletion_timestamp is None)
 
     @fact
@@ -400,18 +410,21 @@ class Pods:
 
     @fact
     def unscheduled(self) -> tuple[o.Pod, ...]:
-        """The pods that are on no node and that no gate holds: the scheduler's to place."""
-        return tuple(pod for pod in self.current if not pod.spec.node_name and not pod.spec.scheduling_gates)
+        """The pods that are on no node and that no gate holds: the scheduler's to place.
+
+        Raises Unknown when there are none among those that were read, and not all were.
+        """
+        return self._sure(tuple(p for p in self.current if not p.spec.node_name and not p.spec.scheduling_gates))
 
     @fact
     def gated(self) -> tuple[o.Pod, ...]:
-        """The pods on no node that a scheduling gate holds."""
-        return tuple(pod for pod in self.current if not pod.spec.node_name and pod.spec.scheduling_gates)
+        """The pods on no node that a scheduling gate holds. Raises Unknown as `unscheduled` does."""
+        return self._sure(tuple(p for p in self.current if not p.spec.node_name and p.spec.scheduling_gates))
 
     @fact
     def starting(self) -> tuple[o.Pod, ...]:
-        """The pods on a node that are not ready."""
-        return tuple(pod for pod in self.current if pod.spec.node_name and not is_ready(pod))
+        """The pods on a node that are not ready. Raises Unknown as `unscheduled` does."""
+        return self._sure(tuple(pod for pod in self.current if pod.spec.node_name and not is_ready(pod)))
 
     @fact
     def containers(self) -> tuple[ContainerView, ...]:
@@ -427,15 +440,36 @@ class Pods:
 
     @fact
     def creating(self) -> tuple[o.Pod, ...]:
-        """The pods on a node of which no container has started yet."""
+        """The pods on a node of which no container has been made yet and none says why.
+
+        Raises Unknown as `unscheduled` does.
+        """
 
         def untouched(pod: o.Pod) -> bool:
             statuses = (*pod.status.init_container_statuses, *pod.status.container_statuses)
-            return not any(
-                entry.state.running or entry.state.terminated or entry.last_state.terminated for entry in statuses
+            return pod.status.phase in {"Pending", ""} and not any(
+                entry.state.running
+                or entry.state.terminated
+                or entry.last_state.terminated
+                or (entry.state.waiting is not None and entry.state.waiting.reason not in _UNTOUCHED)
+                for entry in statuses
             )
 
         return tuple(pod for pod in self.starting if untouched(pod))
+
+    @fact
+    def unready(self) -> tuple[o.Pod, ...]:
+        """The pods that run with every container, none of which was ever started again, and are not ready."""
+
+        def up(pod: o.Pod) -> bool:
+            statuses = pod.status.container_statuses
+            return (
+                pod.status.phase == "Running"
+                and len(statuses) >= max(1, len(pod.spec.containers))
+                and all(entry.state.running is not None and entry.restart_count == 0 for entry in statuses)
+            )
+
+        return tuple(pod for pod in self.starting if up(pod))
 
     def pod_set_of(self, pod: o.Pod) -> tuple[o.Workload, o.PodSet | None, o.PodSetAssignment | None] | None:
         """Give a pod's Workload with its pod set and assignment, by annotation and label; None when it has none."""
@@ -457,12 +491,17 @@ class Pods:
         )
         return workload, pod_set, assignment
 
-    def naming(self, pods: Sequence[o.Pod]) -> str:
-        """Name pods to begin a sentence with: "Pod team-a/train-0", or "3 pods (team-a/train-0 and 2 more)"."""
+    def naming(self, pods: Sequence[o.Pod], *, inside: bool = False) -> str:
+        """Name pods to begin a sentence with: "Pod team-a/train-0", or "3 pods (team-a/train-0 and 2 more)".
+
+        `inside` is for the middle of a sentence: "pod team-a/train-0".
+        """
         if not pods:
-            return "No pod"
+            return "no pod" if inside else "No pod"
         first = names.named("Pod", pods[0].name, pods[0].namespace)
-        return f"Pod {first}" if len(pods) == 1 else f"{len(pods)} pods ({first} and {len(pods) - 1} more)"
+        if len(pods) == 1:
+            return f"{'pod' if inside else 'Pod'} {first}"
+        return f"{len(pods)} pods ({first} and {len(pods) - 1} more)"
 
     def subjects(self, pods: Iterable[o.Pod], most: int = 5) -> tuple[str, ...]:
         """Give at most `most` of the pods as subjects of a finding."""
@@ -488,8 +527,8 @@ class Pods:
     def _events(self) -> dict[str, list[o.Event]]:
         index: dict[str, list[o.Event]] = defaultdict(list)
         for event in self._snapshot.all_of(o.Event, read="seen"):
-            about = event.involved_object
-            index[f"{about.kind}/{about.namespace or event.namespace}/{about.name}"].append(event)
+            target = event.involved_object
+            index[f"{target.kind}/{target.namespace or event.namespace}/{target.name}"].append(event)
         return dict(index)
 
     def events_about(self, item: o.KubeObject) -> tuple[o.Event, ...]:
@@ -506,6 +545,13 @@ class Pods:
     def last_event(self, pod: o.Pod, *reasons: str) -> o.Event | None:
         """Give the newest event about a pod with one of these reasons, None when none was read."""
         return next((event for event in reversed(self.events_about(pod)) if event.reason in reasons), None)
+
+    def sure_event(self, item: o.KubeObject, *reasons: str) -> o.Event | None:
+        """`last_event`, but None only where the events about the object were read in full; else raises Unknown."""
+        found = next((event for event in reversed(self.events_about(item)) if event.reason in reasons), None)
+        if found is None:
+            self._snapshot.require("Event", item.namespace, selector=about(item.metadata.uid))
+        return found
 
     @fact
     def since(self) -> datetime | None:
@@ -540,6 +586,8 @@ class Pods:
                 late = at is None or since is None or at >= since
                 if event.type != "Normal" and "fail" in event.reason.lower() and "reat" in event.reason and late:
                     found.append(CreationError(item, event.message, at, event.times, "events"))
+        if not found:
+            self._snapshot.require("Event", self.namespace)
         epoch = self._facts.now.replace(year=1971)
         return tuple(sorted(found, key=lambda error: (error.at or epoch, error.text), reverse=True))
 

@@ -38,6 +38,8 @@ def container_config_missing(facts: Facts) -> Found | None:
             return _found(facts, view.pod, said or waiting.reason, field)
     for pod in facts.pods.creating:
         event = facts.pods.last_event(pod, "FailedMount")
+        if event is None and any(volume.secret or volume.config_map for volume in pod.spec.volumes):
+            event = facts.pods.sure_event(pod, "FailedMount")
         if event is not None and (_WHAT.search(event.message) or _KEY.search(event.message)):
             return _found(facts, pod, event.message, "events[FailedMount].message")
     return None
@@ -49,11 +51,11 @@ def _found(facts: Facts, pod: o.Pod, said: str, field: str) -> Found:
     if match is not None:
         kind = "Secret" if match[1].lower() == "secret" else "ConfigMap"
         shown = names.named(kind, match[2], pod.namespace)
-        sentence = f"{kind} {shown}, which {facts.pods.naming((pod,))} needs, does not exist."
+        sentence = f"{kind} {shown}, which {facts.pods.naming((pod,), inside=True)} needs, does not exist."
         step = f"Create the {kind} in namespace {pod.namespace}, or correct its name in the pod template."
         subjects: tuple[str, ...] = (subject, names.subject(kind, match[2], pod.namespace))
     else:
-        sentence = f"The configuration of {facts.pods.naming((pod,))} cannot be put together: {names.quoted(said)}"
+        sentence = f"The configuration of {facts.pods.naming((pod,), inside=True)} cannot be put together: {names.quoted(said)}"
         step = "Correct what the text names in the pod template, the Secret or the ConfigMap."
         subjects = (subject,)
     return Found(

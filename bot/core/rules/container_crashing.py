@@ -56,7 +56,7 @@ def _found(facts: Facts, pod: o.Pod, status: o.ContainerStatus, words: str, reas
     name = names.quoted(status.name)
     state = f" ({names.quoted(reason)})" if reason else ""
     return Found(
-        f"Container {name} of {facts.pods.naming((pod,))} keeps failing{times}{state}: {words}.{facts.pods.progress}",
+        f"Container {name} of {facts.pods.naming((pod,), inside=True)} keeps failing{times}{state}: {words}.{facts.pods.progress}",
         (
             Evidence(subject, f"status.containerStatuses[{name}].restartCount", str(count)),
             Evidence(subject, f"status.containerStatuses[{name}].lastState.terminated", words),

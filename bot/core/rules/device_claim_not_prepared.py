@@ -21,12 +21,14 @@ def device_claim_not_prepared(facts: Facts) -> Found | None:
         Look at the device driver's pod on that node: it does not run, is not registered, or reports an error.
     """
     for pod in facts.pods.creating:
-        event = facts.pods.last_event(pod, *_REASONS)
-        if event is None or not pod.spec.resource_claims:
+        if not pod.spec.resource_claims:
+            continue
+        event = facts.pods.sure_event(pod, *_REASONS)
+        if event is None:
             continue
         subject = names.subject("Pod", pod.name, pod.namespace)
         return Found(
-            f"The device claims of {facts.pods.naming((pod,))} are not prepared on node "
+            f"The device claims of {facts.pods.naming((pod,), inside=True)} are not prepared on node "
             f"{names.named('Node', pod.spec.node_name)}: {names.quoted(event.message)}{facts.pods.progress}",
             (Evidence(subject, f"events[{event.reason}].message", names.quoted(event.message)),),
             (Step("platform", "Look at the device driver's pod on this node.", facts.pods.describe(pod)),),

@@ -34,7 +34,7 @@ def device_claim_unallocated(facts: Facts) -> Found | None:
             kind, name = missing
             shown = names.named(kind, name, pod.namespace)
             return Found(
-                f"{kind} {shown}, which {facts.pods.naming((pod,))} uses, does not exist.{facts.pods.progress}",
+                f"{kind} {shown}, which {facts.pods.naming((pod,), inside=True)} uses, does not exist.{facts.pods.progress}",
                 (
                     Evidence(names.subject(kind, name, pod.namespace), "metadata.name", "not found"),
                     *facts.pods.said(pod),
@@ -49,7 +49,7 @@ def device_claim_unallocated(facts: Facts) -> Found | None:
             claims = ", ".join(sorted(claim.name for claim in pod.spec.resource_claims))
             words = names.quoted(", ".join(part.text for part in parts))
             return Found(
-                f"The scheduler cannot allocate device claim {names.quoted(claims)} of {facts.pods.naming((pod,))}: {words}."
+                f"The scheduler cannot allocate device claim {names.quoted(claims)} of {facts.pods.naming((pod,), inside=True)}: {words}."
                 f"{facts.pods.progress}",
                 facts.pods.said(pod) or (Evidence(names.subject("Pod", pod.name, pod.namespace), "events", words),),
                 (

@@ -13,10 +13,11 @@ _REASONS = frozenset({
 
 @rule("start", move="asker", outlook="fix", phases=("unmanaged", "admitted"), needs=("Pod",))
 def image_not_pulled(facts: Facts) -> Found | None:
-    """The image cannot be pulled.
+    """The image is not on the node.
 
     When:
-        A container of a pod that is on a node waits with ErrImagePull, ImagePullBackOff, InvalidImageName or the like.
+        A container of a pod that is on a node waits with ErrImagePull, ImagePullBackOff, InvalidImageName or the like; or
+        the kubelet is pulling the image now, which is said as such and passes by itself.
     Why it blocks:
         The pod has its node and its quota, and cannot start: the image's name or tag is wrong, the registry does not
         answer, or the node has no right to pull it.
@@ -26,7 +27,7 @@ def image_not_pulled(facts: Facts) -> Found | None:
     views = [view for view in facts.pods.containers if view.status.state.waiting]
     stuck = [view for view in views if view.status.state.waiting and view.status.state.waiting.reason in _REASONS]
     if not stuck:
-        return None
+        return _pulling(facts)
     view = stuck[0]
     waiting = view.status.state.waiting
     reason = waiting.reason if waiting is not None else ""
@@ -61,3 +62,25 @@ def image_not_pulled(facts: Facts) -> Found | None:
         ),
         facts.pods.subjects(pods),
     )
+
+
+def _pulling(facts: Facts) -> Found | None:
+    """The pull that is under way, by the kubelet's last word about a pod of which no container was made yet."""
+    for pod in facts.pods.creating:
+        events = [event for event in facts.pods.events_about(pod) if event.reason != "Scheduled"]
+        if not events or events[-1].reason != "Pulling":
+            continue
+        age = facts.age(events[-1].last_seen)
+        since = f" for {int(age)} seconds" if age is not None else ""
+        subject = names.subject("Pod", pod.name, pod.namespace)
+        said = names.quoted(events[-1].message)
+        return Found(
+            f"{facts.pods.naming((pod,))} has been pulling its image{since}: {said}.{facts.pods.progress}",
+            (Evidence(subject, "events[Pulling].message", said),),
+            (Step("nobody", "Wait: large images take minutes on a node that has none of their layers."),),
+            (subject,),
+            "reported",
+            "nobody",
+            "in-progress",
+        )
+    return None

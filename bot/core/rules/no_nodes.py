@@ -32,7 +32,7 @@ def no_nodes(facts: Facts) -> Found | None:
     if count:
         return None
     return Found(
-        f"The cluster has no nodes, so {facts.pods.naming(waiting)} cannot be scheduled.",
+        f"The cluster has no nodes, so {facts.pods.naming(waiting, inside=True)} cannot be scheduled.",
         (Evidence("Node", "metadata.name", "none", "cluster"), *facts.pods.said(waiting[0])),
         (Step("platform", "Add nodes or repair the node pool; the pods start by themselves then."),),
         facts.pods.subjects(waiting),

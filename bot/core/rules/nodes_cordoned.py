@@ -24,15 +24,14 @@ def nodes_cordoned(facts: Facts) -> Found | None:
     funnel = funnels[0]
     nodes = [view.node for view in funnel.nodes if view.only("cordon")] or list(funnel.failing("cordon"))
     shown = ", ".join(names.named("Node", node.name) for node in nodes[:5])
-    subject = facts.pods.naming(funnel.pods)
     if nodes:
         more = f" and {len(nodes) - 5} more" if len(nodes) > 5 else ""
         what = "Node" if len(nodes) == 1 else "Nodes"
         verb = "is" if len(nodes) == 1 else "are"
         alone = " and would take it otherwise" if funnel.sole and funnel.blame == "cordon" else ""
-        sentence = f"{what} {shown}{more} {verb} cordoned{alone}: {subject} waits. {facts.nodes.sentence(funnel)}"
+        sentence = f"{what} {shown}{more} {verb} cordoned{alone}, so {facts.pods.naming(funnel.pods, inside=True)} waits. {facts.nodes.sentence(funnel)}"
     else:
-        sentence = f"{subject} finds nodes cordoned. {facts.nodes.sentence(funnel)}"
+        sentence = f"{facts.pods.naming(funnel.pods)} finds nodes cordoned. {facts.nodes.sentence(funnel)}"
     return Found(
         sentence + facts.pods.progress,
         (

@@ -35,7 +35,7 @@ def volume_claim_missing(facts: Facts) -> Found | None:
                 subject = names.subject("PersistentVolumeClaim", claim, pod.namespace)
                 shown = names.named("PersistentVolumeClaim", claim, pod.namespace)
                 return Found(
-                    f"Volume claim {shown}, which {facts.pods.naming((pod,))} uses, does not exist.{facts.pods.progress}",
+                    f"Volume claim {shown}, which {facts.pods.naming((pod,), inside=True)} uses, does not exist.{facts.pods.progress}",
                     (Evidence(subject, "metadata.name", "not found"), *facts.pods.said(pod)),
                     (
                         Step(

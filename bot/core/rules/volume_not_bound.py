@@ -44,7 +44,7 @@ def volume_not_bound(facts: Facts) -> Found | None:
             shown = names.named("PersistentVolumeClaim", claim, pod.namespace)
             subject = names.subject("PersistentVolumeClaim", claim, pod.namespace)
             return Found(
-                f"Volume claim {shown}, which {facts.pods.naming((pod,))} uses, is {names.quoted(found.status.phase)}, "
+                f"Volume claim {shown}, which {facts.pods.naming((pod,), inside=True)} uses, is {names.quoted(found.status.phase)}, "
                 f"not Bound: {reason}.{facts.pods.progress}",
                 (Evidence(subject, "status.phase", names.quoted(found.status.phase)), *rows, *facts.pods.said(pod)),
                 (

@@ -28,7 +28,7 @@ def volume_not_mounted(facts: Facts) -> Found | None:
         driver on that node.
     """
     for pod in facts.pods.creating:
-        event = facts.pods.last_event(pod, *_REASONS)
+        event = facts.pods.sure_event(pod, *_REASONS)
         if event is None or _CONFIG.search(event.message):
             continue
         claim = _claim(facts, pod, event.message)
