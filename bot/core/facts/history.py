@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from bot.core import kinds, texts
 from bot.core import objects as o
 from bot.core.diagnosis import KueueSaid
+from bot.core.facts.contradictions import Contradiction, contradictions
 from bot.core.facts.identity import JOB_UID_LABEL
 from bot.core.facts.lazy import fact
 from bot.core.objects import condition
@@ -116,6 +117,16 @@ class History:
         if evicted is not None and evicted.message == self.text:
             return False
         return texts.REASONS.get(self.reason, "any") in {"any", "scheduler"}
+
+    @fact
+    def outdated(self) -> tuple[Contradiction, ...]:
+        """What the text says although the objects disprove it now; see `contradictions`. Raises Unknown without a Workload."""
+        return contradictions(self._facts)
+
+    def repeats(self, text: str) -> int:
+        """Give how often the events about the Workload said a text; 0 when no such event was read."""
+        events = self.events_about(self._facts.identity.want())
+        return sum(event.times for event in events if event.message == text)
 
     @fact
     def kueue_said(self) -> KueueSaid | None:

@@ -14,19 +14,21 @@ def replacement_pods_needed(facts: Facts) -> Found | None:
     """Pods of the group are gone and nobody has made new ones.
 
     When:
-        The Workload's condition WaitingForReplacementPods is True; or the Workload belongs to one single pod, was evicted,
-        and Kueue does not queue it again because it dies with its pod.
+        The Workload's condition WaitingForReplacementPods is True, and the group was admitted once or Kueue has not
+        looked at it; or the Workload belongs to one single pod, was evicted, and Kueue does not queue it again
+        because it dies with its pod.
     Why it blocks:
-        Pods cannot be started again. Kueue admits the group again only when whoever owns the pods has created as many new
-        ones as were lost.
+        Pods cannot be started again. Kueue admits the group again only when whoever owns the pods has created as many
+        new ones as were lost.
     What to do:
-        Create the missing pods with the same pod group name, or let their controller do it. If the group is of no use any more,
-        delete it, or set the annotation `kueue.x-k8s.io/retriable-in-group: "false"` on its pods so that it can finish.
+        Create the missing pods with the same pod group name, or let their controller do it. If the group is of no use
+        any more, delete it, or set the annotation `kueue.x-k8s.io/retriable-in-group: "false"` on its pods so that it
+        can finish.
     """
     workload = facts.identity.want()
     about = subject("Workload", workload.name, workload.namespace)
     waits = condition(workload.status.conditions, "WaitingForReplacementPods")
-    if waits is not None and waits.status == "True":
+    if waits is not None and waits.status == "True" and (_had_quota(workload) or not facts.history.is_verdict):
         wanted = sum(pod_set.count for pod_set in workload.spec.pod_sets)
         pods = [
             pod
@@ -58,6 +60,12 @@ def replacement_pods_needed(facts: Facts) -> Found | None:
             (about,),
         )
     return _single_pod(facts, workload, about)
+
+
+def _had_quota(workload: o.Workload) -> bool:
+    """Whether it was admitted once: an older Kueue sets the condition on new groups as well, and looks at them all the same."""
+    conditions = workload.status.conditions
+    return any(condition(conditions, kind) is not None for kind in ("Admitted", "Evicted"))
 
 
 def _single_pod(facts: Facts, workload: o.Workload, about: str) -> Found | None:
