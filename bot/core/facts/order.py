@@ -314,7 +314,9 @@ class Order:
     def line_up(self) -> tuple[o.Workload, ...]:
         """Those who were read of the Workloads that wait in this ClusterQueue, first one first."""
         places = self.positions
-        if places is not None and {(w.namespace, w.name) for w in self._candidates} == places.keys():
+        # what the objects alone cannot tell is in which order Kueue has a sticky preemptor and decayed usage
+        unsure = not self.full or self.usage_based or self._sticky is not None
+        if unsure and places is not None and {(w.namespace, w.name) for w in self._candidates} == places.keys():
             return tuple(sorted(self._candidates, key=lambda w: places[w.namespace, w.name]))
         return tuple(sorted(self._candidates, key=self._key))
 
