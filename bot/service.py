@@ -1,6 +1,8 @@
 """Asks the right cluster and gives the answer: what Slack, the digest and the terminal have in common."""
 
 import asyncio
+import logging
+import sys
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -250,6 +252,7 @@ def doctor_once(
                 checks += await service.examine(name)
         return checks + (await slack() if slack is not None else [])
 
+    _quiet()
     checks = asyncio.run(ask())
     return all(check.ok is not False for check in checks), [line for check in checks for line in _lines(check)]
 
@@ -277,7 +280,17 @@ def _lines(check: Check) -> list[str]:
     return [*lines, f"         {check.remedy}"] if check.remedy and check.ok is not True else lines
 
 
+def _quiet() -> None:
+    """A command's standard output is its answer: only errors are logged, to standard error, unless logging was set up."""
+    if not structlog.is_configured():
+        structlog.configure(
+            wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR),
+            logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        )
+
+
 def _alone(ref: JobRef, context: str, deadline: float, kubeconfig: str, thresholds: Thresholds | None) -> Service:
+    _quiet()
     site = Site(Cluster(name=ref.cluster, context=context, kubeconfig=kubeconfig))
     return Service({ref.cluster: site}, deadline=deadline, thresholds=thresholds)
 

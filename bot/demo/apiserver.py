@@ -456,9 +456,16 @@ class RecordedApi:
         return any(resource.recorded for resource in found) and self.forbidden.isdisjoint({full, plural})
 
 
+_BUILTIN = frozenset({"", "apps", "batch"}) | {
+    f"{name}.k8s.io"
+    for name in ("admissionregistration", "apiextensions", "coordination", "discovery", "node", "resource", "scheduling",
+                 "storage")
+}  # fmt: skip
+
+
 def _is_builtin(group: str) -> bool:
     """Whether the API server itself serves a group, rather than by a CustomResourceDefinition."""
-    return group in {"", "apps", "batch"} or (group.endswith(".k8s.io") and not group.endswith(".x-k8s.io"))
+    return group in _BUILTIN
 
 
 def _aggregated(groups: Mapping[str, Mapping[str, list[_Resource]]]) -> Item:

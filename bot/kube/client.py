@@ -204,6 +204,7 @@ class Client:
         self.unsupported: set[str] = set()
         """Field selectors that this server refused."""
         self._api: Any = None
+        self._retired: list[Any] = []
         self._connecting: asyncio.Lock | None = None
         self._slots: asyncio.Semaphore | None = None
         self._reconnected_at = float("-inf")
@@ -225,9 +226,10 @@ class Client:
         for cache in (self.shared_list, self.shared_get, self.shared_body):
             cache.cache_clear()
             await cache.cache_close()
-        if self._api is not None:
-            api, self._api = self._api, None
-            await api.close()
+        open_ones, self._api, self._retired = [*self._retired, self._api], None, []
+        for api in open_ones:
+            if api is not None:
+                await api.close()
 
     def now(self) -> datetime:
         """The server's present moment, as its answers' Date header tells; the local clock before the first answer."""
@@ -316,8 +318,11 @@ class Client:
 
         429 (with Retry-After), 5xx and cut connections are tried again, at most three times, within the time there is.
         """
+        refusals: list[ReadError] = []
 
         def again(error: Exception) -> bool | float:
+            if isinstance(error, ReadError):
+                refusals.append(error)
             if not isinstance(error, ReadError) or error.lasting or not retry:
                 return False
             if error.retry_after is not None:
@@ -332,7 +337,10 @@ class Client:
                     with attempt:
                         return await self._once(_Request("GET", path, query, accept))
         except TimeoutError as error:
-            raise ReadError(f"timed out after {self.timeout:g} s", lasting=True) from error
+            # what the server said before the time was up tells more than that it was up
+            raise (
+                refusals[-1] if refusals else ReadError(f"timed out after {self.timeout:g} s", lasting=True)
+            ) from error
         raise AssertionError  # pragma: no cover - the loop above returns or raises
 
     async def post(self, path: str, document: dict[str, Any]) -> Answer:
@@ -416,20 +424,12 @@ class Client:
             now = asyncio.get_running_loop().time()
             if self._api is old and now - self._reconnected_at > 10:
                 self._reconnected_at = now
-                fresh = await _connect(self.cluster)
-                self._api = fresh
-                # others may still use the old connections: they end with their requests
-                asyncio.get_running_loop().call_later(self.timeout, _close_soon, old)
+                self._api = await _connect(self.cluster)
+                # questions in flight still use the old connections
+                self._retired.append(old)
+                if len(self._retired) > 1:
+                    await self._retired.pop(0).close()
             return self._api
-
-
-_closing: set[asyncio.Task[None]] = set()
-
-
-def _close_soon(api: Any) -> None:  # noqa: ANN401
-    task = asyncio.get_running_loop().create_task(api.close())
-    _closing.add(task)
-    task.add_done_callback(_closing.discard)
 
 
 def _refuse(status: int, retry_after: str | None) -> NoReturn:
