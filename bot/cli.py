@@ -4,7 +4,7 @@ Each command imports what it needs itself: `explain -f` starts without the Kuber
 """
 
 import argparse
-import json
+import gc
 import os
 import shutil
 import sys
@@ -108,9 +108,9 @@ def _add_explain(add: _Add) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         epilog=_EXIT_STATUS,
     )
-    explain.add_argument("reference", nargs="+", metavar="JOB", help=_REFERENCE)
+    explain.add_argument("reference", nargs="*", metavar="JOB", help=_REFERENCE)
     explain.add_argument(
-        "-f", "--file", action="append", default=[], metavar="FILE",
+        "-f", "--file", action="extend", nargs="+", default=[], metavar="FILE",
         help="read this instead of a cluster: what `kubectl get … -o yaml|json` or `whypending snapshot` wrote; - is stdin",
     )  # fmt: skip
     explain.add_argument("-o", "--output", choices=("text", "json"), default="text", help="text for people, or JSON v1")
@@ -194,7 +194,7 @@ def _add_serve(add: _Add) -> None:
 def _add_demo(add: _Add) -> None:
     demo = add("demo", help="try the bot in a page that looks like Slack: no workspace, no cluster, no tokens")
     demo.add_argument(
-        "--port", type=_port, default=8099, metavar="PORT", help="the page's port on this machine (default: 8099)"
+        "--port", type=_port, default=8765, metavar="PORT", help="the page's port on this machine (default: 8765)"
     )
     demo.set_defaults(run=_demo)
 
@@ -203,7 +203,11 @@ def _add_demo(add: _Add) -> None:
 
 
 def _explain(arguments: argparse.Namespace) -> int:
+    gc.disable()  # one answer and out: collecting costs more than it frees
     words, files = _files_apart(arguments.reference, arguments.file)
+    if not words:
+        msg = "no job was named; a right one looks like team-a/train"
+        raise WrongUseError(msg)
     ref = _reference(words, arguments.namespace)
     answer = _from_files(ref, files) if files else _from_cluster(ref, arguments)
     if arguments.output == "json":
@@ -219,11 +223,11 @@ def _explain(arguments: argparse.Namespace) -> int:
 
 
 def _files_apart(words: Sequence[str], files: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Tell file names from the words of the reference: `-f *.yaml` gives one to the option and the others as words."""
-    if not files:
-        return list(words), []
-    more = [word for word in words if word.endswith(_FILE_ENDINGS) and Path(word).is_file()]
-    return [word for word in words if word not in more], [*files, *more]
+    """Tell the job from the files: `-f FILE… JOB` gives everything to the option. What is no file is the job then."""
+    if words or not files:
+        return list(words), list(files)
+    job = [word for word in files if word != "-" and not Path(word).exists() and not word.endswith(_FILE_ENDINGS)]
+    return job, [word for word in files if word not in job]
 
 
 def _reference(words: Sequence[str], namespace: str) -> "JobRef":
@@ -318,6 +322,8 @@ def _rules(arguments: argparse.Namespace) -> int:
 
 
 def _schema(_: argparse.Namespace) -> int:
+    import json
+
     from bot.render import json_v1
 
     print(json.dumps(json_v1.schema(), indent=2))

@@ -12,6 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from bot.core.patterns import regex
+
 _MAX = 32 * 1024  # Kueue cuts a condition's message there
 _SHORT = 4 * 1024  # enough for the texts of queues and checks
 
@@ -296,7 +298,7 @@ def quota(text: str) -> QuotaText | None:
     return None
 
 
-_BLOCKER = re.compile(
+_BLOCKER = regex(
     r"(LocalQueue|ClusterQueue) (\S*) ?(doesn't exist|not found|is inactive|is stopped|is terminating or missing)"
 )
 _STATES: dict[str, Literal["missing", "inactive", "stopped", "terminating-or-missing"]] = {
@@ -350,7 +352,7 @@ def _contention(text: str) -> Contention | None:
     return None
 
 
-_FIELD = re.compile(
+_FIELD = regex(
     r"(?P<field>(?:spec\.)?podSets\[\d+\][\w.\[\]-]*): Invalid value: (?P<list>\S*?[\[{][^\]}]*[\]}](?:\{[^}]*\})?): "
     r"(?P<what>requests must not (?:exceed its limits|exceed it's limits|be above the limitRange max"
     r"|be below the limitRange min))"
@@ -388,9 +390,9 @@ def _fields(text: str) -> tuple[FieldProblem, ...]:
 
 # --- the scheduler's verdict ------------------------------------------------------------------------------------------
 
-_POD_SET = re.compile(r"(?:^|; )(couldn't assign flavors|failed to assign flavors) to pod set (\S+): ", re.IGNORECASE)
-_VICTIMS = re.compile(r"\. Pending the preemption of (\d+) workload\(s\)\.?$")
-_FAILED = re.compile(r"\. Preempting (\d+) workload\(s\) failed, will retry\.?$")
+_POD_SET = regex(r"(?:^|; )(couldn't assign flavors|failed to assign flavors) to pod set (\S+): ", re.IGNORECASE)
+_VICTIMS = regex(r"\. Pending the preemption of (\d+) workload\(s\)\.?$")
+_FAILED = regex(r"\. Preempting (\d+) workload\(s\) failed, will retry\.?$")
 
 
 def assignment(text: str) -> Assignment | None:
@@ -410,7 +412,7 @@ def assignment(text: str) -> Assignment | None:
     return Assignment(tuple(parts), preempting, failed)
 
 
-_STATISTICS = re.compile(r"\. Total nodes: (\d+); excluded: (.*)$")
+_STATISTICS = regex(r"\. Total nodes: (\d+); excluded: (.*)$")
 
 
 def _reasons(body: str) -> tuple[Reason, ...]:
@@ -436,7 +438,7 @@ def _excluded(text: str) -> tuple[tuple[str, int], ...]:
     return tuple((name.strip(), int(count[:9])) for name, count in re.findall(r"(.+?): (\d+)(?:, |$)", text))
 
 
-_STARTS = re.compile(
+_STARTS = regex(
     r", (?=insufficient |resource \S+ unavailable|flavor \S+ (?:not found|doesn't match)|untolerated taint |skipping flavor "
     r"|could not assign |borrowing limit |Flavor \"|topology \"|no topology |no requested |podset slice |additional slice "
     r"|slice topology |workload requires Topology|no TAS flavor|more than one TAS|required topology |preferred topology "
@@ -453,78 +455,74 @@ def _split(body: str) -> list[str]:
 _F = r"(?P<flavor>\S+)"
 _R = r"(?P<resource>\S+)"
 _FRAGMENTS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Reason]], ...] = (
-    (re.compile(rf"resource {_R} unavailable in ClusterQueue"), lambda m: Uncovered(m["resource"])),
-    (re.compile(rf"flavor {_F} not found"), lambda m: FlavorNotFound(m["flavor"])),
+    (regex(rf"resource {_R} unavailable in ClusterQueue"), lambda m: Uncovered(m["resource"])),
+    (regex(rf"flavor {_F} not found"), lambda m: FlavorNotFound(m["flavor"])),
     (
-        re.compile(rf"untolerated taint \{{(?P<key>\S*) (?P<value>\S*) (?P<effect>\S+) .*\}} in flavor {_F}"),
+        regex(rf"untolerated taint \{{(?P<key>\S*) (?P<value>\S*) (?P<effect>\S+) .*\}} in flavor {_F}"),
         lambda m: UntoleratedTaint(m["flavor"], m["key"], m["value"], m["effect"]),
     ),
-    (re.compile(rf"flavor {_F} doesn't match node affinity"), lambda m: AffinityMismatch(m["flavor"])),
+    (regex(rf"flavor {_F} doesn't match node affinity"), lambda m: AffinityMismatch(m["flavor"])),
     (
-        re.compile(
+        regex(
             rf"insufficient quota for {_R} in flavor {_F}, previously considered podsets requests \((?P<a>[^)]*)\) "
             r"\+ current podset request \((?P<b>[^)]*)\) > maximum capacity \((?P<c>[^)]*)\)"
         ),
         lambda m: OverMaximum(m["resource"], m["flavor"], m["a"], m["b"], m["c"]),
     ),
     (
-        re.compile(
-            rf"insufficient quota for {_R} in flavor {_F}, request > maximum capacity \((?P<x>\S+) > (?P<y>[^)]*)\)"
-        ),
+        regex(rf"insufficient quota for {_R} in flavor {_F}, request > maximum capacity \((?P<x>\S+) > (?P<y>[^)]*)\)"),
         lambda m: OverMaximum(m["resource"], m["flavor"], None, m["x"], m["y"]),
     ),
     (
-        re.compile(rf"insufficient quota for {_R} in flavor {_F} in ClusterQueue"),
+        regex(rf"insufficient quota for {_R} in flavor {_F} in ClusterQueue"),
         lambda m: OverMaximum(m["resource"], m["flavor"]),
     ),
     (
-        re.compile(
-            rf"insufficient unused quota(?P<cohort> in cohort)? for {_R} in flavor {_F}, (?P<n>\S+) more needed"
-        ),
+        regex(rf"insufficient unused quota(?P<cohort> in cohort)? for {_R} in flavor {_F}, (?P<n>\S+) more needed"),
         lambda m: NotFree(m["resource"], m["flavor"], m["n"], m["cohort"] is not None),
     ),
     (
-        re.compile(rf"borrowing limit for {_R} in flavor {_F} exceeded"),
+        regex(rf"borrowing limit for {_R} in flavor {_F} exceeded"),
         lambda m: OverBorrowingLimit(m["resource"], m["flavor"]),
     ),
     (
-        re.compile(rf"skipping flavor {_F} as it is not found in the nomination mapping.*"),
+        regex(rf"skipping flavor {_F} as it is not found in the nomination mapping.*"),
         lambda m: FlavorSkipped(m["flavor"], "nomination"),
     ),
     (
-        re.compile(rf"skipping flavor {_F} due to WorkloadAllowedResourceFlavorAnnotation annotation"),
+        regex(rf"skipping flavor {_F} due to WorkloadAllowedResourceFlavorAnnotation annotation"),
         lambda m: FlavorSkipped(m["flavor"], "annotation"),
     ),
     (
-        re.compile(rf"could not assign {_F} flavor since the original workload is assigned: (?P<other>\S+)"),
+        regex(rf"could not assign {_F} flavor since the original workload is assigned: (?P<other>\S+)"),
         lambda m: FlavorSkipped(m["flavor"], "slice", m["other"]),
     ),
     (
-        re.compile(r'Flavor "(?P<flavor>[^"]*)" does not support TopologyAwareScheduling'),
+        regex(r'Flavor "(?P<flavor>[^"]*)" does not support TopologyAwareScheduling'),
         lambda m: TopologyReason("flavor-without-topology", flavor=m["flavor"]),
     ),
     (
-        re.compile(r'Flavor "(?P<flavor>[^"]*)" supports only TopologyAwareScheduling'),
+        regex(r'Flavor "(?P<flavor>[^"]*)" supports only TopologyAwareScheduling'),
         lambda m: TopologyReason("flavor-only-topology", flavor=m["flavor"]),
     ),
     (
-        re.compile(r'Flavor "(?P<flavor>[^"]*)" information missing in TAS cache'),
+        regex(r'Flavor "(?P<flavor>[^"]*)" information missing in TAS cache'),
         lambda m: TopologyReason("not-in-cache", flavor=m["flavor"]),
     ),
     (
-        re.compile(r'Flavor "(?P<flavor>[^"]*)" does not contain the requested level'),
+        regex(r'Flavor "(?P<flavor>[^"]*)" does not contain the requested level'),
         lambda m: TopologyReason("level-unknown", flavor=m["flavor"]),
     ),
     (
-        re.compile(r'topology "(?P<t>[^"]*)" doesn\'t allow to fit any of (?P<n>\d+) (?P<u>pod|slice)\(s\)'),
+        regex(r'topology "(?P<t>[^"]*)" doesn\'t allow to fit any of (?P<n>\d+) (?P<u>pod|slice)\(s\)'),
         lambda m: TopologyReason("fits-none", m["t"], fits=0, of=int(m["n"][:9]), unit=m["u"]),
     ),
     (
-        re.compile(r'topology "(?P<t>[^"]*)" allows to fit only (?P<x>\d+) out of (?P<n>\d+) (?P<u>pod|slice)\(s\)'),
+        regex(r'topology "(?P<t>[^"]*)" allows to fit only (?P<x>\d+) out of (?P<n>\d+) (?P<u>pod|slice)\(s\)'),
         lambda m: TopologyReason("fits-some", m["t"], fits=int(m["x"][:9]), of=int(m["n"][:9]), unit=m["u"]),
     ),
     (
-        re.compile(
+        regex(
             r'topology "(?P<t>[^"]*)" doesn\'t allow to fit; (?P<a>\d+)/(?P<b>\d+) slice\(s\) fit on level (?P<l>[^,]+)(?:, .*)?'
         ),
         lambda m: TopologyReason(
@@ -532,15 +530,15 @@ _FRAGMENTS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Reason]], ...
         ),
     ),
     (
-        re.compile(r"no topology domains at level: (?P<l>.+)"),
+        regex(r"no topology domains at level: (?P<l>.+)"),
         lambda m: TopologyReason("no-domains", level=m["l"].strip()),
     ),
     (
-        re.compile(r"no requested topology level(?: for [a-z ]+)?: (?P<l>.+)"),
+        regex(r"no requested topology level(?: for [a-z ]+)?: (?P<l>.+)"),
         lambda m: TopologyReason("level-unknown", level=m["l"].strip()),
     ),
     (
-        re.compile(
+        regex(
             r"(?:podset slice topology|additional slice layer|slice topology requested|topology level not specified"
             r"|invalid node selectors|invalid affinity node selectors|invalid preferred node affinity terms"
             r"|invalid podSetUpdate|unable to calculate domain capacities).*"
@@ -548,21 +546,21 @@ _FRAGMENTS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Reason]], ...
         lambda _: TopologyReason("bad-request"),
     ),
     (
-        re.compile(r"workload requires Topology, but there is no TAS cache information"),
+        regex(r"workload requires Topology, but there is no TAS cache information"),
         lambda _: TopologyReason("not-in-cache"),
     ),
-    (re.compile(r"no TAS flavor assigned"), lambda _: TopologyReason("no-flavor")),
-    (re.compile(r"more than one TAS flavor assigned: .*"), lambda _: TopologyReason("several-flavors")),
+    (regex(r"no TAS flavor assigned"), lambda _: TopologyReason("no-flavor")),
+    (regex(r"more than one TAS flavor assigned: .*"), lambda _: TopologyReason("several-flavors")),
     (
-        re.compile(r"(?:required|preferred) topology is not supported with ElasticJobsViaWorkloadSlices"),
+        regex(r"(?:required|preferred) topology is not supported with ElasticJobsViaWorkloadSlices"),
         lambda _: TopologyReason("not-with-elastic"),
     ),
     (
-        re.compile(r"Cannot replace the node, because the existing topologyAssignment is invalid.*"),
+        regex(r"Cannot replace the node, because the existing topologyAssignment is invalid.*"),
         lambda _: TopologyReason("stale-domain"),
     ),
     (
-        re.compile(r"cannot find replacement assignment for unhealthy node: (?P<l>.+)"),
+        regex(r"cannot find replacement assignment for unhealthy node: (?P<l>.+)"),
         lambda m: TopologyReason("no-replacement", level=m["l"].strip()),
     ),
 )
@@ -578,12 +576,12 @@ def _reason(fragment: str) -> Reason:
 
 # --- evictions --------------------------------------------------------------------------------------------------------
 
-_PREEMPTED = re.compile(
+_PREEMPTED = regex(
     r"Preempted to accommodate a workload(?: \(UID: (?P<uid>[^,)]*)(?:, JobUID: (?P<job>[^)]*))?\))?"
     r"(?: due to (?P<why>.+?)| in the (?P<where>ClusterQueue|cohort))?"
     r"(?:; preemptor path: (?P<by>[^;]*); preemptee path: (?P<of>[^;]*))?"
 )
-_STATED = re.compile(r'"(?P<name>[^"]*)" \((?P<text>.*?)\)(?=; "|$)')
+_STATED = regex(r'"(?P<name>[^"]*)" \((?P<text>.*?)\)(?=; "|$)')
 
 
 def preemption(text: str) -> Preemption | None:
@@ -673,12 +671,10 @@ def deactivation_cause(reason: str) -> str:
 
 # --- resource claims --------------------------------------------------------------------------------------------------
 
-_UNMAPPED = re.compile(r"DeviceClass (\S+) is not mapped in DRA configuration(?: for (?:workload \S+ )?podset (\S+))?")
-_TEMPLATE = re.compile(
-    r"failed to get claim spec for ResourceClaimTemplate (\S+) in podset (\S+?)(?:: (.*))?$", re.DOTALL
-)
-_FEW = re.compile(r"insufficient matching devices for CEL selector in DeviceClass (\S+): ")
-_CLASS = re.compile(r"failed to get DeviceClass (\S+?):? ")
+_UNMAPPED = regex(r"DeviceClass (\S+) is not mapped in DRA configuration(?: for (?:workload \S+ )?podset (\S+))?")
+_TEMPLATE = regex(r"failed to get claim spec for ResourceClaimTemplate (\S+) in podset (\S+?)(?:: (.*))?$", re.DOTALL)
+_FEW = regex(r"insufficient matching devices for CEL selector in DeviceClass (\S+): ")
+_CLASS = regex(r"failed to get DeviceClass (\S+?):? ")
 
 
 def devices(text: str) -> Devices | None:
@@ -750,23 +746,23 @@ _INACTIVE_REASONS: dict[str, InactiveWhat] = {
     "Unknown": "unknown",
 }
 _PARTS: tuple[tuple[re.Pattern[str], InactiveWhat], ...] = (
-    (re.compile(r"references missing ResourceFlavor\(s\): (.+)"), "flavor-missing"),
-    (re.compile(r"references missing AdmissionCheck\(s\): (.+)"), "check-missing"),
-    (re.compile(r"references inactive AdmissionCheck\(s\): (.+)"), "check-inactive"),
-    (re.compile(r'there is no Topology "([^"]*)" for TAS flavor "[^"]*"'), "topology-missing"),
-    (re.compile(r"Cannot use both MultiKueue and ProvisioningRequest.*?found: (.+)"), "multikueue-with-provisioning"),
-    (re.compile(r".*TAS is not supported.*|.*TopologyAwareScheduling is not supported.*"), "topology-unsupported"),
+    (regex(r"references missing ResourceFlavor\(s\): (.+)"), "flavor-missing"),
+    (regex(r"references missing AdmissionCheck\(s\): (.+)"), "check-missing"),
+    (regex(r"references inactive AdmissionCheck\(s\): (.+)"), "check-inactive"),
+    (regex(r'there is no Topology "([^"]*)" for TAS flavor "[^"]*"'), "topology-missing"),
+    (regex(r"Cannot use both MultiKueue and ProvisioningRequest.*?found: (.+)"), "multikueue-with-provisioning"),
+    (regex(r".*TAS is not supported.*|.*TopologyAwareScheduling is not supported.*"), "topology-unsupported"),
     (
-        re.compile(r".*[Mm]ulti(?:ple)?.*MultiKueue.*|.*MultiKueue.*(?:only one|more than one|multiple).*"),
+        regex(r".*[Mm]ulti(?:ple)?.*MultiKueue.*|.*MultiKueue.*(?:only one|more than one|multiple).*"),
         "several-multikueue",
     ),
-    (re.compile(r".*(?:per flavor|per-flavor|all flavors|each flavor|specific flavor).*"), "multikueue-per-flavor"),
-    (re.compile(r".*cohort.*cycle.*|.*cycle.*cohort.*", re.IGNORECASE), "cohort-cycle"),
-    (re.compile(r"is stopped"), "stopped"),
-    (re.compile(r".*clusterQueue is terminating.*", re.IGNORECASE), "terminating"),
-    (re.compile(r"ClusterQueue not found"), "not-synced"),
+    (regex(r".*(?:per flavor|per-flavor|all flavors|each flavor|specific flavor).*"), "multikueue-per-flavor"),
+    (regex(r".*cohort.*cycle.*|.*cycle.*cohort.*", re.IGNORECASE), "cohort-cycle"),
+    (regex(r"is stopped"), "stopped"),
+    (regex(r".*clusterQueue is terminating.*", re.IGNORECASE), "terminating"),
+    (regex(r"ClusterQueue not found"), "not-synced"),
 )
-_MARKERS = re.compile(
+_MARKERS = regex(
     r", (?=references |there is no Topology|is stopped|Cannot use|TAS is not|only one|Only one|MultiKueue)"
 )
 
@@ -824,44 +820,44 @@ class CheckText:
 
 _CHECKS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], CheckText]], ...] = (
     (
-        re.compile(r'Reset to Pending after eviction\. Previously: "?(\w+)"?.*', re.DOTALL),
+        regex(r'Reset to Pending after eviction\. Previously: "?(\w+)"?.*', re.DOTALL),
         lambda m: CheckText("reset", previous=m[1]),
     ),
-    (re.compile(r"the check is not active"), lambda _: CheckText("not-active")),
-    (re.compile(r"the provisioning request is not needed"), lambda _: CheckText("not-needed")),
+    (regex(r"the check is not active"), lambda _: CheckText("not-active")),
+    (regex(r"the provisioning request is not needed"), lambda _: CheckText("not-needed")),
     (
-        re.compile(r'Error creating (?:ProvisioningRequest|PodTemplate) "([^"]*)": (.*)', re.DOTALL),
+        regex(r'Error creating (?:ProvisioningRequest|PodTemplate) "([^"]*)": (.*)', re.DOTALL),
         lambda m: CheckText("create-failed", m[2]),
     ),
-    (re.compile(r"Retrying after failure: (.*)", re.DOTALL), lambda m: CheckText("retry-after-failure", m[1])),
-    (re.compile(r"Retrying after booking expired: (.*)", re.DOTALL), lambda m: CheckText("retry-after-expiry", m[1])),
+    (regex(r"Retrying after failure: (.*)", re.DOTALL), lambda m: CheckText("retry-after-failure", m[1])),
+    (regex(r"Retrying after booking expired: (.*)", re.DOTALL), lambda m: CheckText("retry-after-expiry", m[1])),
     (
-        re.compile(r"(?:Admitting|Reserving) remote lost.*?(?:Previously: \"?(\w+)\"?)?\.?"),
+        regex(r"(?:Admitting|Reserving) remote lost.*?(?:Previously: \"?(\w+)\"?)?\.?"),
         lambda m: CheckText("remote-lost", previous=m[1] or ""),
     ),
     (
-        re.compile(r"(?:Admitting|Reserving) remote no longer exists.*?(?:Previously: \"?(\w+)\"?)?\.?"),
+        regex(r"(?:Admitting|Reserving) remote no longer exists.*?(?:Previously: \"?(\w+)\"?)?\.?"),
         lambda m: CheckText("remote-gone", previous=m[1] or ""),
     ),
     (
-        re.compile(r"Admission check is Ready but no admitting cluster is recorded.*", re.DOTALL),
+        regex(r"Admission check is Ready but no admitting cluster is recorded.*", re.DOTALL),
         lambda _: CheckText("remote-unrecorded"),
     ),
     (
-        re.compile(r'Remote workload on worker cluster "([^"]*)" is out of sync.*', re.DOTALL),
+        regex(r'Remote workload on worker cluster "([^"]*)" is out of sync.*', re.DOTALL),
         lambda m: CheckText("out-of-sync", cluster=m[1]),
     ),
     (
-        re.compile(r'Workload evicted on worker cluster: "([^"]*)".*?(?:Previously: "?(\w+)"?)?\.?', re.DOTALL),
+        regex(r'Workload evicted on worker cluster: "([^"]*)".*?(?:Previously: "?(\w+)"?)?\.?', re.DOTALL),
         lambda m: CheckText("evicted-on-worker", cluster=m[1], previous=m[2] or ""),
     ),
     (
-        re.compile(r'The workload (?:was admitted|got reservation) on "([^"]*)"'),
+        regex(r'The workload (?:was admitted|got reservation) on "([^"]*)"'),
         lambda m: CheckText("on-cluster", cluster=m[1]),
     ),
-    (re.compile(r"No multikueue adapter found.*", re.DOTALL), lambda _: CheckText("no-adapter")),
+    (regex(r"No multikueue adapter found.*", re.DOTALL), lambda _: CheckText("no-adapter")),
     (
-        re.compile(r"The owner is not managed by Kueue: (.*)", re.DOTALL),
+        regex(r"The owner is not managed by Kueue: (.*)", re.DOTALL),
         lambda m: CheckText("owner-not-managed", m[1]),
     ),
 )
