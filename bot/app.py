@@ -29,7 +29,9 @@ _log = telemetry.log("app")
 
 IN_CLUSTER = "KUBERNETES_SERVICE_HOST"
 
-FINAL_WORDS = frozenset({"invalid_auth", "not_authed", "account_inactive", "token_revoked", "token_expired", "org_login_required"})
+FINAL_WORDS = frozenset(
+    {"invalid_auth", "not_authed", "account_inactive", "token_revoked", "token_expired", "org_login_required"}
+)
 """What Slack says when trying again is of no use."""
 
 
@@ -74,11 +76,10 @@ async def _until_signalled(settings: Settings) -> int:
     for sign in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(sign, stop.set)
     async with clusters(settings) as service, running(settings, service) as bot:
-        stopped = asyncio.ensure_future(stop.wait())
-        await asyncio.wait({stopped, bot.failed}, return_when=asyncio.FIRST_COMPLETED)
-        stopped.cancel()
+        bot.failed.add_done_callback(lambda _: stop.set())
+        await stop.wait()
         if bot.failed.done():
-            print(bot.failed.result(), file=sys.stderr)  # noqa: T201
+            print(bot.failed.result(), file=sys.stderr)  # noqa: T201 - as above
             return 1
         _log.info("ending", questions=len(bot.work))
     return 0
@@ -144,8 +145,12 @@ async def running(settings: Settings, service: Explains) -> AsyncIterator[Bot]:
         if settings.slack_mode == "socket":
             await stack.enter_async_context(transport.socket(app, app_token, client, logger))
         else:
-            bot.slack_port = await stack.enter_async_context(transport.http(app, settings.slack_host, settings.slack_port))
-        _log.info("serving", mode=settings.slack_mode, web_port=bot.web_port, clusters=[c.name for c in settings.clusters])
+            bot.slack_port = await stack.enter_async_context(
+                transport.http(app, settings.slack_host, settings.slack_port)
+            )
+        _log.info(
+            "serving", mode=settings.slack_mode, web_port=bot.web_port, clusters=[c.name for c in settings.clusters]
+        )
         yield bot
 
 
@@ -171,7 +176,9 @@ async def _greet(bot: Bot) -> None:
         except Undeliverable as refused:
             if refused.error in FINAL_WORDS:
                 if not bot.failed.done():
-                    bot.failed.set_result(f"Slack refuses the bot token ({refused.error}): install the app again and copy its token.")
+                    bot.failed.set_result(
+                        f"Slack refuses the bot token ({refused.error}): install the app again and copy its token."
+                    )
                 return
             _log.warning("slack does not answer", error=refused.error)
             await asyncio.sleep(wait)

@@ -29,6 +29,8 @@ from pydantic_settings.exceptions import SettingsError as SourceError
 PREFIX = "WHYPENDING_"
 CONFIG_VARIABLE = f"{PREFIX}CONFIG"
 
+EVERYWHERE = "0.0.0.0"  # noqa: S104 - in a pod, which has a network policy
+
 Level = Literal["namespace", "queue", "cohort", "all"]
 NAME = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?")
 
@@ -64,7 +66,8 @@ class Headlamp(_Part):
     """Where Headlamp shows this cluster."""
 
     base_url: Address = Field(
-        description="Where Headlamp is reached, with its sub-path if it has one.", examples=["https://headlamp.example.com"]
+        description="Where Headlamp is reached, with its sub-path if it has one.",
+        examples=["https://headlamp.example.com"],
     )
     cluster_name: str = Field(default="main", description="The name Headlamp has for this cluster.", examples=["main"])
     features: tuple[Literal["cohorts", "topologies"], ...] = Field(
@@ -104,14 +107,20 @@ class Cluster(_Part):
     """One cluster that can be asked about."""
 
     name: ClusterName = Field(
-        default="", description="What people write before the colon; needed when there are several clusters.", examples=["prod-eu"]
+        default="",
+        description="What people write before the colon; needed when there are several clusters.",
+        examples=["prod-eu"],
     )
     kubeconfig: Path | None = Field(
         default=None, description="A kubeconfig file; without it the pod's own identity, or else the default kubeconfig.",
         examples=["/etc/whypending/kubeconfig"],
     )  # fmt: skip
-    context: str = Field(default="", description="The context of the kubeconfig; its current one when empty.", examples=["prod-eu"])
-    kueue_namespace: str = Field(default="kueue-system", description="The namespace that Kueue runs in.", examples=["kueue-system"])
+    context: str = Field(
+        default="", description="The context of the kubeconfig; its current one when empty.", examples=["prod-eu"]
+    )
+    kueue_namespace: str = Field(
+        default="kueue-system", description="The namespace that Kueue runs in.", examples=["kueue-system"]
+    )
     links: Links = Field(default_factory=Links, description="Where an answer's names link to.")
 
 
@@ -121,21 +130,27 @@ class Access(_Part):
     level: Level = Field(
         default="namespace",
         description=(
-            "Whose names an answer shows: `namespace` the asked namespace's alone, `queue` also those that share its ClusterQueue, "
-            "`cohort` also those that share its cohort, `all` everything. What is kept back is counted."
+            "Whose names an answer shows: `namespace` the asked namespace's alone, `queue` also those that share its "
+            "ClusterQueue, `cohort` also those that share its cohort, `all` everything. What is kept back is counted."
         ),
         examples=["namespace"],
     )
     namespaces: tuple[str, ...] = Field(
-        default=("*",), description="Which namespaces may be asked about; `*` stands for any characters.", examples=[["team-a", "team-b-*"]]
+        default=("*",),
+        description="Which namespaces may be asked about; `*` stands for any characters.",
+        examples=[["team-a", "team-b-*"]],
     )
 
 
 class Channel(Access):
     """What holds in one channel."""
 
-    default_namespace: str = Field(default="", description="The namespace of a job that is named without one.", examples=["team-a"])
-    cluster: ClusterName = Field(default="", description="The cluster that is asked when none is named.", examples=["prod-eu"])
+    default_namespace: str = Field(
+        default="", description="The namespace of a job that is named without one.", examples=["team-a"]
+    )
+    cluster: ClusterName = Field(
+        default="", description="The cluster that is asked when none is named.", examples=["prod-eu"]
+    )
 
 
 class Settings(BaseSettings):
@@ -144,74 +159,115 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix=PREFIX, env_nested_delimiter="__", extra="forbid", frozen=True)
 
     slack_mode: Literal["socket", "http"] = Field(
-        default="socket", description="How Slack reaches the bot: `socket` needs no ingress, `http` is a signed endpoint.", examples=["socket"]
+        default="socket",
+        description="How Slack reaches the bot: `socket` needs no ingress, `http` is a signed endpoint.",
+        examples=["socket"],
     )
     slack_bot_token: SecretStr | None = Field(default=None, description="The bot token.", examples=["xoxb-…"])
     slack_bot_token_file: Path | None = Field(
         default=None, description="A file that holds the bot token.", examples=["/var/run/secrets/slack/bot-token"]
     )
-    slack_app_token: SecretStr | None = Field(default=None, description="The app-level token, for Socket Mode.", examples=["xapp-…"])
-    slack_app_token_file: Path | None = Field(
-        default=None, description="A file that holds the app-level token.", examples=["/var/run/secrets/slack/app-token"]
+    slack_app_token: SecretStr | None = Field(
+        default=None, description="The app-level token, for Socket Mode.", examples=["xapp-…"]
     )
-    slack_signing_secret: SecretStr | None = Field(default=None, description="The signing secret, for HTTP.", examples=["8f74…"])
+    slack_app_token_file: Path | None = Field(
+        default=None,
+        description="A file that holds the app-level token.",
+        examples=["/var/run/secrets/slack/app-token"],
+    )
+    slack_signing_secret: SecretStr | None = Field(
+        default=None, description="The signing secret, for HTTP.", examples=["8f74…"]
+    )
     slack_signing_secret_file: Path | None = Field(
-        default=None, description="A file that holds the signing secret.", examples=["/var/run/secrets/slack/signing-secret"]
+        default=None,
+        description="A file that holds the signing secret.",
+        examples=["/var/run/secrets/slack/signing-secret"],
     )
     slack_api_url: Address = Field(
         default="https://slack.com/api", description="Slack's Web API.", examples=["https://slack.com/api"]
     )
     slack_command: Annotated[str, Field(pattern=r"^/[a-z0-9_-]{1,31}$")] = Field(
-        default="/whypending", description="The slash command, as in the Slack app's manifest.", examples=["/whypending"]
+        default="/whypending",
+        description="The slash command, as in the Slack app's manifest.",
+        examples=["/whypending"],
     )
-    slack_host: str = Field(default="0.0.0.0", description="The address to listen on for Slack in `http` mode.", examples=["0.0.0.0"])  # noqa: S104 - a pod
-    slack_port: int = Field(default=3000, ge=0, le=65535, description="The port for Slack in `http` mode.", examples=[3000])
-    slack_timeout_seconds: float = Field(default=10, gt=0, description="How long one call to Slack may take.", examples=[10])
+    slack_host: str = Field(
+        default=EVERYWHERE, description="The address to listen on for Slack in `http` mode.", examples=["127.0.0.1"]
+    )
+    slack_port: int = Field(
+        default=3000, ge=0, le=65535, description="The port for Slack in `http` mode.", examples=[3000]
+    )
+    slack_timeout_seconds: float = Field(
+        default=10, gt=0, description="How long one call to Slack may take.", examples=[10]
+    )
 
     web_host: str = Field(
-        default="0.0.0.0", description="The address of /healthz, /readyz and /metrics.", examples=["0.0.0.0"]  # noqa: S104 - a pod
+        default=EVERYWHERE, description="The address of /healthz, /readyz and /metrics.", examples=["127.0.0.1"]
     )  # fmt: skip
-    web_port: int = Field(default=8080, ge=0, le=65535, description="The port of /healthz, /readyz and /metrics.", examples=[8080])
+    web_port: int = Field(
+        default=8080, ge=0, le=65535, description="The port of /healthz, /readyz and /metrics.", examples=[8080]
+    )
 
     clusters: tuple[Cluster, ...] = Field(
         default=(Cluster(),), min_length=1, description="The clusters that can be asked about.",
         examples=[[{"name": "prod-eu", "context": "prod-eu"}]],
     )  # fmt: skip
-    access: Access = Field(default_factory=Access, description="What holds where nothing else is said: direct messages, unlisted channels.")
+    access: Access = Field(
+        default_factory=Access, description="What holds where nothing else is said: direct messages, unlisted channels."
+    )
     channels: dict[str, Channel] = Field(
         default_factory=dict, description="What holds in a channel, by the channel's id.",
         examples=[{"C0123456789": {"default_namespace": "team-a", "level": "queue"}}],
     )  # fmt: skip
 
-    read_seconds: float = Field(default=8, gt=0, description="How long the reads of one question may take together.", examples=[8])
+    read_seconds: float = Field(
+        default=8, gt=0, description="How long the reads of one question may take together.", examples=[8]
+    )
     young_seconds: float = Field(
         default=30, ge=0, description="How long something is too young for its silence to mean anything.", examples=[30]
     )
-    long_seconds: float = Field(default=300, ge=0, description="After how long something that should pass counts as stuck.", examples=[300])
-    answer_seconds: float = Field(
-        default=60, gt=0, description="How long delivering one answer may take, with Slack's rate limits waited for.", examples=[60]
+    long_seconds: float = Field(
+        default=300, ge=0, description="After how long something that should pass counts as stuck.", examples=[300]
     )
-    questions_at_once: int = Field(default=16, ge=1, description="How many questions are worked on at once.", examples=[16])
+    answer_seconds: float = Field(
+        default=60,
+        gt=0,
+        description="How long delivering one answer may take, with Slack's rate limits waited for.",
+        examples=[60],
+    )
+    questions_at_once: int = Field(
+        default=16, ge=1, description="How many questions are worked on at once.", examples=[16]
+    )
     questions_waiting: int = Field(
-        default=200, ge=0, description="How many more may wait; whoever comes then is told to ask again.", examples=[200]
+        default=200,
+        ge=0,
+        description="How many more may wait; whoever comes then is told to ask again.",
+        examples=[200],
     )
     drain_seconds: float = Field(
-        default=20, ge=0, description="How long questions may go on after a termination signal; shorter than the pod's grace.", examples=[20]
+        default=20,
+        ge=0,
+        description="How long questions may go on after a termination signal; shorter than the pod's grace.",
+        examples=[20],
     )
 
-    log_level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="What is logged.", examples=["info"])
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        default="info", description="What is logged.", examples=["info"]
+    )
     log_format: Literal["auto", "json", "console"] = Field(
-        default="auto", description="`json` one object a line, `console` for people, `auto` by whether a terminal is there.", examples=["json"]
+        default="auto",
+        description="`json` one object a line, `console` for people, `auto` by whether a terminal is there.",
+        examples=["json"],
     )
 
     @classmethod
     def settings_customise_sources(
         cls,
-        settings_cls: type[BaseSettings],
+        settings_cls: type[BaseSettings],  # noqa: ARG003 - pydantic-settings names the arguments
         init_settings: PydanticBaseSettingsSource,
         env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Let the environment win over the file, which comes as arguments."""
         return env_settings, init_settings
@@ -223,11 +279,13 @@ class Settings(BaseSettings):
             msg = "clusters: each of several clusters needs a name, like prod-eu"
             raise ValueError(msg)
         if double := {name for name in names if names.count(name) > 1}:
-            msg = f"clusters: the name {sorted(double)[0]} is given twice"
+            msg = f"clusters: the name {min(double)} is given twice"
             raise ValueError(msg)
         for channel_id, channel in self.channels.items():
             if channel.cluster and channel.cluster not in names:
-                msg = f"channels.{channel_id}.cluster: there is no cluster {channel.cluster}; there is {', '.join(names)}"
+                msg = (
+                    f"channels.{channel_id}.cluster: there is no cluster {channel.cluster}; there is {', '.join(names)}"
+                )
                 raise ValueError(msg)
         return self
 
@@ -269,7 +327,11 @@ class _Given(Settings):
 
     @classmethod
     def settings_customise_sources(
-        cls, settings_cls: type[BaseSettings], init_settings: PydanticBaseSettingsSource, *_: PydanticBaseSettingsSource, **__: PydanticBaseSettingsSource
+        cls,
+        settings_cls: type[BaseSettings],  # noqa: ARG003 - as above
+        init_settings: PydanticBaseSettingsSource,
+        *_: PydanticBaseSettingsSource,
+        **__: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Take what was given alone."""
         return (init_settings,)
@@ -299,8 +361,12 @@ def load(path: Path | None = None, environ: Mapping[str, str] | None = None) -> 
         path = Path(environ[CONFIG_VARIABLE])
     data, lines = _file(path) if path else ({}, {})
     known = {f"{PREFIX}{name}".upper() for name in Settings.model_fields}
-    if unknown := [v for v in environ if v.startswith(PREFIX) and v != CONFIG_VARIABLE and v.partition("__")[0] not in known]:
-        raise ConfigurationError("\n".join(f"{variable}: no such setting{_meant(variable, known)}" for variable in sorted(unknown)))
+    if unknown := [
+        v for v in environ if v.startswith(PREFIX) and v != CONFIG_VARIABLE and v.partition("__")[0] not in known
+    ]:
+        raise ConfigurationError(
+            "\n".join(f"{variable}: no such setting{_meant(variable, known)}" for variable in sorted(unknown))
+        )
     try:
         return Settings(**data)
     except SourceError as error:
@@ -358,7 +424,9 @@ def _sentence(
     """Say one mistake: where it is, what is wrong, what a right value looks like."""
     place: tuple[str | int, ...] = tuple(error["loc"])
     field, fields = _field(place)
-    in_file = path is not None and bool(place) and place[0] in data and f"{PREFIX}{str(place[0]).upper()}" not in os.environ
+    in_file = (
+        path is not None and bool(place) and place[0] in data and f"{PREFIX}{str(place[0]).upper()}" not in os.environ
+    )
     dotted = ".".join(str(part) for part in place)
     if in_file:
         line = next((lines[place[:n]] for n in range(len(place), 0, -1) if place[:n] in lines), 1)
@@ -372,7 +440,11 @@ def _sentence(
         return what
     what = what[:1].lower() + what[1:]
     secret = field is not None and "SecretStr" in str(field.annotation)
-    got = "" if secret or error["type"] == "missing" or isinstance(error["input"], dict | list) else f", not {error['input']!r}"
+    got = (
+        ""
+        if secret or error["type"] == "missing" or isinstance(error["input"], dict | list)
+        else f", not {error['input']!r}"
+    )
     return f"{where}: {what}{got}{_like(field)}"
 
 
@@ -400,7 +472,9 @@ def _like(field: FieldInfo | None) -> str:
 
 
 def _shown(value: object) -> str:
-    return yaml.safe_dump(value, default_flow_style=True, width=1000, allow_unicode=True).removesuffix("\n...\n").strip()
+    return (
+        yaml.safe_dump(value, default_flow_style=True, width=1000, allow_unicode=True).removesuffix("\n...\n").strip()
+    )
 
 
 def _meant(name: str, known: Iterable[str]) -> str:

@@ -59,21 +59,18 @@ class World:
     async def root(self, channel: Channel | None = None) -> Json:
         """Wait for the bot's root message."""
         where = channel or self.ml
-        found: Json = await self.slack.until(lambda: next(iter(by_bot(where.roots())), None))
-        return found
+        return await self.slack.until(lambda: next(iter(by_bot(where.roots())), None))
 
     async def card(self, channel: Channel | None = None) -> Json:
         """Wait for the card in the thread of the bot's root message."""
         where = channel or self.ml
         root = await self.root(where)
-        found: Json = await self.slack.until(lambda: next(iter(by_bot(where.thread(root["ts"]))), None))
-        return found
+        return await self.slack.until(lambda: next(iter(by_bot(where.thread(root["ts"]))), None))
 
     async def whisper(self, channel: Channel | None = None) -> Json:
         """Wait for a message that only one person sees."""
         where = channel or self.ml
-        found: Json = await self.slack.until(lambda: next((m for m in where.messages if "ephemeral" in m), None))
-        return found
+        return await self.slack.until(lambda: next((m for m in where.messages if "ephemeral" in m), None))
 
 
 def by_bot(messages: list[Json]) -> list[Json]:
@@ -87,7 +84,12 @@ def shown(message: Json) -> str:
     def texts(part: object) -> list[str]:
         if isinstance(part, dict):
             own = [part["text"]] if isinstance(part.get("text"), str) else []
-            return own + [text for key, value in part.items() if key != "text" or not isinstance(value, str) for text in texts(value)]
+            return own + [
+                text
+                for key, value in part.items()
+                if key != "text" or not isinstance(value, str)
+                for text in texts(value)
+            ]
         return [text for each in part for text in texts(each)] if isinstance(part, list) else []
 
     return "\n".join([message.get("text", ""), *texts(message.get("blocks") or [])])
@@ -104,7 +106,9 @@ def settings(api_url: str, **more: Any) -> Settings:
 
 
 @contextlib.asynccontextmanager
-async def workspace(answers: Cluster | Explains, *, slack: LocalSlack | None = None, **more: Any) -> AsyncIterator[World]:
+async def workspace(
+    answers: Cluster | Explains, *, slack: LocalSlack | None = None, **more: Any
+) -> AsyncIterator[World]:
     """A workspace whose bot answers from a recorded cluster, or from whatever explains; `more` are settings."""
     slack = slack or LocalSlack()
     service = Recorded(answers) if isinstance(answers, Cluster) else answers

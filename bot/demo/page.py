@@ -76,7 +76,7 @@ class Page:
         return web.json_response(
             {
                 "me": asdict(self.me), "bot": BOT, "people": {p.id: asdict(p) for p in self.slack.people.values()},
-                "channels": [self._about(channel) | {"messages": self._visible(channel)} for channel in self.slack.channels.values()],
+                "channels": [self._about(c) | {"messages": self._visible(c)} for c in self.slack.channels.values()],
                 "scenarios": [
                     {k: v for k, v in asdict(scenario).items() if k != "file"} for scenario in self.scenarios
                 ],
@@ -138,7 +138,9 @@ class Page:
             return {}
         word, _, rest = text.partition(" ")
         if thread_ts:
-            return self._slackbot(channel, f"{word} is not supported in threads. Sorry! Mention @whypending instead.", thread_ts)
+            return self._slackbot(
+                channel, f"{word} is not supported in threads. Sorry! Mention @whypending instead.", thread_ts
+            )
         if word == "/invite":
             return self._invite(channel)
         if word != self.command:
@@ -151,7 +153,9 @@ class Page:
             return self._slackbot(channel, "whypending is already in this channel.")
         channel.members.add(BOT)
         self.slack.tell({"type": "channel", "channel": channel.id, "about": self._about(channel)})
-        self.slack.put(channel, {"user": BOT, "text": f"was added to #{channel.name} by {self.me.real_name}.", "system": True})
+        self.slack.put(
+            channel, {"user": BOT, "text": f"was added to #{channel.name} by {self.me.real_name}.", "system": True}
+        )
         return {}
 
     def _slackbot(self, channel: Channel, text: str, thread_ts: object = None) -> Json:
@@ -161,7 +165,9 @@ class Page:
     async def _act(self, body: Json) -> Json:
         channel = self._channel(body)
         message = self._message(channel, body)
-        delivery = await self.slack.click(message, channel, self.me, str(body.get("action_id")), chosen=body.get("chosen"))
+        delivery = await self.slack.click(
+            message, channel, self.me, str(body.get("action_id")), chosen=body.get("chosen")
+        )
         return {} if delivery.acked_at else {"error": "whypending did not answer in time"}
 
     async def _shortcut(self, body: Json) -> Json:
@@ -224,7 +230,9 @@ def _json(handler: Callable[[Json], Awaitable[Json]]) -> Callable[[web.Request],
 
 
 @web.middleware
-async def _guard(request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]) -> web.StreamResponse:
+async def _guard(
+    request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
+) -> web.StreamResponse:
     """Let only this machine's own page in: no other host name (rebinding), no other origin (a page elsewhere)."""
     name = request.host.rpartition(":")[0] or request.host
     origin = request.headers.get("Origin")
@@ -232,5 +240,7 @@ async def _guard(request: web.Request, handler: Callable[[web.Request], Awaitabl
         raise web.HTTPForbidden(text="only this machine's own page may ask")
     response = await handler(request)
     if not response.prepared:
-        response.headers.update({"Content-Security-Policy": POLICY, "X-Content-Type-Options": "nosniff", "Cache-Control": "no-cache"})
+        response.headers.update(
+            {"Content-Security-Policy": POLICY, "X-Content-Type-Options": "nosniff", "Cache-Control": "no-cache"}
+        )
     return response

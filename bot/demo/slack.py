@@ -13,9 +13,9 @@ import json
 import secrets
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 from urllib.parse import urlencode
 
 import aiohttp
@@ -24,9 +24,10 @@ from aiohttp import WSMsgType, web
 from bot.demo import validate
 
 Json = dict[str, Any]
+T = TypeVar("T")
 
 TEAM, TEAM_DOMAIN, APP, BOT, BOT_ID = "T0LOCAL", "local", "A0LOCAL", "U0BOT", "B0BOT"
-BOT_TOKEN, APP_TOKEN, SIGNING_SECRET = "xoxb-local", "xapp-local", "local-signing-secret"  # noqa: S105 - open nothing
+BOT_TOKEN, APP_TOKEN, SIGNING_SECRET = "xoxb-local", "xapp-local", "local-signing-secret"
 TRIGGER_SECONDS, RESPONSE_URL_USES, RESPONSE_URL_SECONDS = 3.0, 5, 30 * 60
 
 
@@ -210,7 +211,7 @@ class LocalSlack:
         finally:
             self._watchers.discard(queue)
 
-    async def until(self, condition: Callable[[], Any], *, seconds: float = 10) -> Any:
+    async def until(self, condition: Callable[[], T | None], *, seconds: float = 10) -> T:
         """Wait for a condition that some change in the workspace makes true, and give its value.
 
         Raises:
@@ -220,7 +221,7 @@ class LocalSlack:
             async with asyncio.timeout(seconds):
                 while not (value := condition()):
                     await changes.get()
-                return value
+        return value
 
     def tell(self, change: Json) -> None:
         """Tell everyone who watches."""
@@ -235,13 +236,19 @@ class LocalSlack:
 
     def put(self, channel: Channel, message: Json) -> Json:
         """Store a message: it gets a timestamp, its blocks get ids."""
-        stored = {"type": "message", "ts": self.timestamp(), "team": TEAM, **{k: v for k, v in message.items() if v is not None}}
+        stored = {
+            "type": "message",
+            "ts": self.timestamp(),
+            "team": TEAM,
+            **{k: v for k, v in message.items() if v is not None},
+        }
         number_blocks(stored.get("blocks"))
         channel.messages.append(stored)
         if (root_ts := stored.get("thread_ts")) and "ephemeral" not in stored:
             for root in channel.messages:
                 if root["ts"] == root_ts:
                     root["thread_ts"] = root_ts
+                    stored["parent_user_id"] = root.get("user")
                     root["reply_count"] = len(channel.thread(root_ts))
         self.tell({"type": "message", "channel": channel.id, "message": stored})
         return stored
@@ -302,7 +309,12 @@ class LocalSlack:
             **{k: v for k, v in element.items() if k in {"text", "value", "style", "url"}}, **(chosen or {}),
         }  # fmt: skip
         ephemeral = "ephemeral" in message
-        container = {"type": "message", "message_ts": message["ts"], "channel_id": channel.id, "is_ephemeral": ephemeral}
+        container = {
+            "type": "message",
+            "message_ts": message["ts"],
+            "channel_id": channel.id,
+            "is_ephemeral": ephemeral,
+        }
         if message.get("thread_ts"):
             container["thread_ts"] = message["thread_ts"]
         payload = {
@@ -314,7 +326,9 @@ class LocalSlack:
             payload["message"] = json.loads(json.dumps(message))
         return await self.deliver("interactive", payload)
 
-    async def shortcut(self, callback_id: str, who: Person, message: Json | None = None, channel: Channel | None = None) -> Delivery:
+    async def shortcut(
+        self, callback_id: str, who: Person, message: Json | None = None, channel: Channel | None = None
+    ) -> Delivery:
         """Use a shortcut: of a message where one is given, else the global one."""
         if message is None or channel is None:
             payload = {**self._interaction("shortcut", who), "callback_id": callback_id, "action_ts": self.timestamp()}
@@ -351,7 +365,8 @@ class LocalSlack:
         }  # fmt: skip
         container = {"type": "view", "view_id": view["id"]}
         return await self.deliver(
-            "interactive", {**self._interaction("block_actions", who), "container": container, "view": view, "actions": [action]}
+            "interactive",
+            {**self._interaction("block_actions", who), "container": container, "view": view, "actions": [action]},
         )
 
     async def open_home(self, who: Person) -> Delivery:
@@ -401,9 +416,10 @@ class LocalSlack:
                 async with asyncio.timeout(self.ack_seconds):
                     await (self._send_http(delivery) if self.request_url else self._send_socket(delivery))
                     await delivery.done.wait()
-                return delivery
             except TimeoutError:
                 delivery.attempts += 1
+            else:
+                return delivery
             finally:
                 self._pending.pop(delivery.envelope_id, None)
         return delivery
@@ -478,9 +494,9 @@ class LocalSlack:
                     await socket.close()
                 await runner.cleanup()
 
-    def background(self, work: Any) -> None:
+    def background(self, work: Coroutine[Any, Any, object]) -> None:
         """Run something on the side for as long as the workspace is served."""
-        task = asyncio.ensure_future(work)
+        task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
@@ -493,7 +509,7 @@ class LocalSlack:
         call = Call(method, arguments, time.monotonic())
         self.calls.append(call)
         if (failed := await self._fail(method, arguments)) is not None:
-            call.answer = {"ok": False, "error": f"HTTP {failed.status}"}
+            call.answer = {"ok": False, "asked_for": True}
             self.tell({"type": "call", "method": method})
             return failed
         call.answer = webapi.answer(self, method, arguments, token)
@@ -509,7 +525,9 @@ class LocalSlack:
                         await asyncio.wait_for(self._closing.wait(), fault.hang)
                 if fault.retry_after is not None:
                     return web.json_response(
-                        {"ok": False, "error": "ratelimited"}, status=429, headers={"Retry-After": str(fault.retry_after)}
+                        {"ok": False, "error": "ratelimited"},
+                        status=429,
+                        headers={"Retry-After": str(fault.retry_after)},
                     )
                 if fault.status >= 400:
                     return web.Response(status=fault.status, text="server error")
@@ -523,7 +541,9 @@ class LocalSlack:
         self._tickets.discard(request.match_info["ticket"])
         socket = web.WebSocketResponse(autoping=True)
         await socket.prepare(request)
-        await socket.send_json({"type": "hello", "num_connections": len(self._sockets) + 1, "connection_info": {"app_id": APP}})
+        await socket.send_json(
+            {"type": "hello", "num_connections": len(self._sockets) + 1, "connection_info": {"app_id": APP}}
+        )
         self._sockets.append(socket)
         self._connected.set()
         try:
@@ -561,7 +581,9 @@ class LocalSlack:
         if known["left"] <= 0:
             return web.json_response({"ok": False, "error": "used_url"}, status=404)
         if wrong := None if body.get("delete_original") else validate.message(body.get("text", ""), body.get("blocks")):
-            return web.json_response({"ok": False, "error": wrong[0], "response_metadata": {"messages": wrong[1]}}, status=400)
+            return web.json_response(
+                {"ok": False, "error": wrong[0], "response_metadata": {"messages": wrong[1]}}, status=400
+            )
         known["left"] -= 1
         channel = self.channels[known["channel"]]
         original = next((m for m in channel.messages if m["ts"] == known["message"]), None)
@@ -576,7 +598,13 @@ class LocalSlack:
         return web.Response(text="ok")
 
     def _respond(self, channel: Channel, user: str, body: Json) -> None:
-        kept = {"text": body.get("text", ""), "blocks": body.get("blocks"), "thread_ts": body.get("thread_ts"), "bot_id": BOT_ID, "user": BOT}
+        kept = {
+            "text": body.get("text", ""),
+            "blocks": body.get("blocks"),
+            "thread_ts": body.get("thread_ts"),
+            "bot_id": BOT_ID,
+            "user": BOT,
+        }
         if body.get("response_type") == "in_channel":
             self.put(channel, kept)
         else:

@@ -70,9 +70,15 @@ async def stage(port: int = 0, scenarios: tuple[Scenario, ...] = SCENARIOS) -> A
             clusters=tuple(settings.Cluster(name=name) for name in urls),
         )  # fmt: skip
 
+        told: set[str] = set()
+
         def choose(cluster: str) -> None:
             for channel, level in channels:
                 configured.channels[channel.id] = settings.Channel(cluster=cluster, level=level)
+            if cluster not in told:
+                told.add(cluster)
+                says = next(scenario.says for scenario in scenarios if scenario.cluster == cluster)
+                slack.put(channels[0][0], {"user": colleague.id, "text": says})
 
         page = Page(slack, me, scenarios, choose, command=configured.slack_command)
         bot = await stack.enter_async_context(running(configured, service))
@@ -84,9 +90,13 @@ async def stage(port: int = 0, scenarios: tuple[Scenario, ...] = SCENARIOS) -> A
 
 def _channels(slack: LocalSlack, me: Person, colleague: Person) -> list[tuple[Channel, settings.Level]]:
     """Make the channels, each with what its answers may name."""
-    return [
-        (slack.channel("ml-training", me, colleague, topic="Answers here name what is in the asked namespace; others are counted"), "namespace"),
-        (slack.channel("gpu-operators", me, colleague, topic="Whoever runs the queues: answers here name everything"), "all"),
-        (slack.channel("random", me, colleague, bot=False, topic="The bot is not here: see what it does then"), "namespace"),
-        (slack.channel("ann", me, im=True, topic="Between you and the bot"), "namespace"),
-    ]  # fmt: skip
+    both = (me, colleague)
+    training = slack.channel(
+        "ml-training", *both, topic="Answers here name what is in the asked namespace and count the rest"
+    )
+    operators = slack.channel(
+        "gpu-operators", *both, topic="For those who run the queues: answers here name everything"
+    )
+    random = slack.channel("random", *both, bot=False, topic="The bot is not in this channel: see what it does then")
+    direct = slack.channel("ann", me, im=True, topic="Between you and the bot")
+    return [(training, "namespace"), (operators, "all"), (random, "namespace"), (direct, "namespace")]

@@ -17,7 +17,8 @@ TABLE_CHARACTERS, TABLE_ROWS, TABLE_COLUMNS = 10_000, 100, 20
 
 KNOWN = {
     "section", "divider", "image", "actions", "context", "context_actions", "input", "file", "header", "markdown",
-    "video", "rich_text", "table", "data_table", "data_visualization", "task_card", "plan", "alert", "card", "carousel", "container",
+    "video", "rich_text", "table", "data_table", "data_visualization", "task_card", "plan", "alert", "card", "carousel",
+    "container",
 }  # fmt: skip
 NOT_IN_MESSAGES = {"alert"}
 
@@ -34,7 +35,9 @@ def message(text: str, blocks: object) -> tuple[str, list[str]] | None:
     if not isinstance(blocks, list) or not all(isinstance(block, dict) for block in blocks):
         return "invalid_blocks_format", ["blocks must be a list of objects"]
     faults = list(_blocks(blocks, MESSAGE_BLOCKS))
-    faults += [f"a block of type {b['type']} is not allowed in messages" for b in blocks if b.get("type") in NOT_IN_MESSAGES]
+    faults += [
+        f"a block of type {b['type']} is not allowed in messages" for b in blocks if b.get("type") in NOT_IN_MESSAGES
+    ]
     if sum(b.get("type") == "table" for b in blocks) > 1:
         return "invalid_attachments", ["only_one_table_allowed"]
     if faults:
@@ -58,7 +61,11 @@ def view(body: object) -> tuple[str, list[str]] | None:
             faults += _plain(body.get(part), 24, part)
     if len(str(body.get("private_metadata", ""))) > 3000:
         faults.append("private_metadata has more than 3000 characters")
-    faults += [f"{key} has more than 255 characters" for key in ("callback_id", "external_id") if len(str(body.get(key, ""))) > 255]
+    faults += [
+        f"{key} has more than 255 characters"
+        for key in ("callback_id", "external_id")
+        if len(str(body.get(key, ""))) > 255
+    ]
     return ("invalid_arguments", faults) if faults else None
 
 
@@ -71,8 +78,12 @@ def _blocks(blocks: Sequence[Any], most: int) -> Iterator[str]:
     ids = Counter(block["block_id"] for block in blocks if isinstance(block, dict) and block.get("block_id"))
     yield from (f"block_id {name!r} is used {count} times" for name, count in ids.items() if count > 1)
     for block in blocks:
-        actions = Counter(e["action_id"] for e in block.get("elements", []) if isinstance(e, dict) and e.get("action_id"))
-        yield from (f"action_id {name!r} is used {count} times in a block" for name, count in actions.items() if count > 1)
+        actions = Counter(
+            e["action_id"] for e in block.get("elements", []) if isinstance(e, dict) and e.get("action_id")
+        )
+        yield from (
+            f"action_id {name!r} is used {count} times in a block" for name, count in actions.items() if count > 1
+        )
 
 
 def _block(block: Mapping[str, Any]) -> Iterator[str]:

@@ -35,16 +35,20 @@ class Refused(Exception):  # noqa: N818 - Slack's answer, not a failure
 def answer(slack: LocalSlack, method: str, arguments: Json, token: str) -> Json:
     """Answer one call."""
     handler = METHODS.get(method)
+    if wrong := _unauthorised(method, token) if handler else "unknown_method":
+        return {"ok": False, "error": wrong}
+    assert handler is not None
     try:
-        if handler is None:
-            raise Refused("unknown_method")
-        if not token:
-            raise Refused("not_authed")
-        if token != (APP_TOKEN if method == "apps.connections.open" else BOT_TOKEN):
-            raise Refused("invalid_auth")
         return {"ok": True, **handler(slack, arguments)}
     except Refused as refused:
         return refused.answer
+
+
+def _unauthorised(method: str, token: str) -> str:
+    if not token:
+        return "not_authed"
+    right = APP_TOKEN if method == "apps.connections.open" else BOT_TOKEN
+    return "" if token == right else "invalid_auth"
 
 
 def _channel(slack: LocalSlack, arguments: Json, *, write: bool = False) -> Channel:
@@ -204,19 +208,27 @@ def _about_person(slack: LocalSlack, arguments: Json) -> Json:
     }  # fmt: skip
 
 
-def _store_view(slack: LocalSlack, arguments: Json, view_id: str) -> Json:
+def _store_view(arguments: Json, view_id: str) -> Json:
     view = arguments.get("view")
     if wrong := validate.view(view):
         raise Refused(wrong[0], wrong[1])
     assert isinstance(view, dict)
     number_blocks(view.get("blocks"))
-    return {"id": view_id, "hash": secrets.token_hex(4), "team_id": TEAM, "app_id": APP, "bot_id": BOT_ID, "state": {"values": {}}, **view}
+    return {
+        "id": view_id,
+        "hash": secrets.token_hex(4),
+        "team_id": TEAM,
+        "app_id": APP,
+        "bot_id": BOT_ID,
+        "state": {"values": {}},
+        **view,
+    }
 
 
 def _open_view(slack: LocalSlack, arguments: Json) -> Json:
     if not slack.trigger_valid(str(arguments.get("trigger_id", ""))):
         raise Refused("expired_trigger_id")
-    view = _store_view(slack, arguments, f"V{secrets.token_hex(4).upper()}")
+    view = _store_view(arguments, f"V{secrets.token_hex(4).upper()}")
     slack.views[view["id"]] = view
     slack.tell({"type": "view", "view": view})
     return {"view": view}
@@ -229,7 +241,7 @@ def _update_view(slack: LocalSlack, arguments: Json) -> Json:
         view_id = next((v["id"] for v in slack.views.values() if external and v.get("external_id") == external), "")
     if not view_id:
         raise Refused("not_found")
-    view = _store_view(slack, arguments, view_id)
+    view = _store_view(arguments, view_id)
     slack.views[view_id] = view
     slack.tell({"type": "view", "view": view})
     return {"view": view}
@@ -239,7 +251,7 @@ def _publish_view(slack: LocalSlack, arguments: Json) -> Json:
     who = str(arguments.get("user_id", ""))
     if who not in slack.people:
         raise Refused("user_not_found")
-    view = _store_view(slack, arguments, f"V{secrets.token_hex(4).upper()}")
+    view = _store_view(arguments, f"V{secrets.token_hex(4).upper()}")
     slack.homes[who] = view
     slack.tell({"type": "home", "user": who, "view": view})
     return {"view": view}
@@ -259,7 +271,10 @@ def _complete_upload(slack: LocalSlack, arguments: Json) -> Json:
     known = [slack.files[f["id"]] for f in files if f.get("id") in slack.files]
     if not files or len(known) < len(files) or any(not f["content"] for f in known):
         raise Refused("file_not_found")
-    shown = [{"id": f["id"], "name": f["name"], "title": sent.get("title", f["name"])} for f, sent in zip(known, files, strict=True)]
+    shown = [
+        {"id": f["id"], "name": f["name"], "title": sent.get("title", f["name"])}
+        for f, sent in zip(known, files, strict=True)
+    ]
     if channel_id := arguments.get("channel_id"):
         channel = _channel(slack, {"channel": channel_id}, write=True)
         slack.put(
@@ -305,7 +320,9 @@ METHODS: dict[str, Callable[[LocalSlack, Json], Json]] = {
     "conversations.open": _open,
     "users.info": _about_person,
     "users.lookupByEmail": _about_person,
-    "users.conversations": lambda slack, _: {"channels": [_about_channel(c) for c in slack.channels.values() if BOT in c.members]},
+    "users.conversations": lambda slack, _: {
+        "channels": [_about_channel(c) for c in slack.channels.values() if BOT in c.members]
+    },
     "usergroups.list": _usergroups,
     "usergroups.users.list": _usergroup_people,
     "views.open": _open_view,

@@ -200,7 +200,7 @@ class Desk:
                     return await self.service.explain_to(question.ref, self.audience(question.ref, question.place))
         except TimeoutError:
             _log.error("no answer in time", asked=question.ref.asked, cluster=question.ref.cluster)
-        except Exception:  # explain promises not to raise; whoever asked hears something all the same
+        except Exception:  # noqa: BLE001 - explain promises not to raise; whoever asked hears something all the same
             telemetry.FAULTS.labels(where="explain").inc()
             _log.exception("explain failed", asked=question.ref.asked)
         return None
@@ -303,7 +303,9 @@ class Desk:
         }  # fmt: skip
         if diagnosis is not None:
             headline = diagnosis.headline.rule
-            telemetry.HEADLINES.labels(rule=headline, outlook=diagnosis.outlook, complete=str(diagnosis.complete).lower()).inc()
+            telemetry.HEADLINES.labels(
+                rule=headline, outlook=diagnosis.outlook, complete=str(diagnosis.complete).lower()
+            ).inc()
             for fault in diagnosis.faults:
                 telemetry.FAULTS.labels(where=fault.partition(":")[0]).inc()
                 _log.error("rule broke", fault=fault)
@@ -332,7 +334,9 @@ def asker_of(payload: Mapping[str, Any]) -> Asker:
         team = user.get("team_id") or team_of.get("id")
         enterprise = enterprise_of.get("id") if team == team_of.get("id") else ""
         return Asker(str(enterprise or ""), str(team or ""), str(user.get("id") or ""))
-    return Asker(str(payload.get("enterprise_id") or ""), str(payload.get("team_id") or ""), str(payload.get("user_id") or ""))
+    return Asker(
+        str(payload.get("enterprise_id") or ""), str(payload.get("team_id") or ""), str(payload.get("user_id") or "")
+    )
 
 
 def card_forms(diagnosis: Diagnosis) -> list[Message]:
@@ -343,5 +347,3 @@ def card_forms(diagnosis: Diagnosis) -> list[Message]:
 def _privately(message: Message) -> dict[str, Any]:
     body: dict[str, Any] = {"response_type": "ephemeral", "text": message.text}
     return body | ({"blocks": message.blocks} if message.blocks else {})
-
-

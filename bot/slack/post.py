@@ -22,7 +22,14 @@ from bot import telemetry
 from bot.render.card import Message
 
 UNWELCOME = frozenset(
-    {"not_in_channel", "channel_not_found", "is_archived", "restricted_action", "restricted_action_read_only_channel", "no_permission"}
+    {
+        "not_in_channel",
+        "channel_not_found",
+        "is_archived",
+        "restricted_action",
+        "restricted_action_read_only_channel",
+        "no_permission",
+    }
 )
 """Slack's words for a place that the bot cannot write to."""
 
@@ -74,7 +81,12 @@ class PatientRetries(AsyncRateLimitErrorRetryHandler):
     """Waits as long as Slack asks for, when that is a moment."""
 
     async def _can_retry_async(
-        self, *, state: RetryState, request: HttpRequest, response: HttpResponse | None = None, error: Exception | None = None
+        self,
+        *,
+        state: RetryState,
+        request: HttpRequest,
+        response: HttpResponse | None = None,
+        error: Exception | None = None,
     ) -> bool:
         limited = await super()._can_retry_async(state=state, request=request, response=response, error=error)
         return limited and response is not None and _retry_after(response.headers) <= LONGEST_WAIT
@@ -84,7 +96,12 @@ class ServerErrorRetries(AsyncServerErrorRetryHandler):
     """Tries again on any server error, not 500 and 503 alone."""
 
     async def _can_retry_async(
-        self, *, state: RetryState, request: HttpRequest, response: HttpResponse | None = None, error: Exception | None = None
+        self,
+        *,
+        state: RetryState,
+        request: HttpRequest,
+        response: HttpResponse | None = None,
+        error: Exception | None = None,
     ) -> bool:
         del state, request, error
         return response is not None and response.status_code >= 500
@@ -131,7 +148,9 @@ class Poster:
         Raises:
             Undeliverable: Slack took none of them, or did not answer.
         """
-        return await self._climb_down("chat.postMessage", forms, channel=channel, **({"thread_ts": thread_ts} if thread_ts else {}))
+        return await self._climb_down(
+            "chat.postMessage", forms, channel=channel, **({"thread_ts": thread_ts} if thread_ts else {})
+        )
 
     async def edit(self, channel: str, ts: str, forms: Sequence[Message]) -> Posted:
         """Replace a message of our own.

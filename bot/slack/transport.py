@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
 
 from aiohttp import web
@@ -19,7 +19,7 @@ from slack_sdk.socket_mode.aiohttp import SocketModeClient
 from slack_sdk.socket_mode.request import SocketModeRequest
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot import telemetry, web as endpoints
+from bot import telemetry
 
 PATH = "/slack/events"
 MOST_BYTES = 1024 * 1024
@@ -32,11 +32,14 @@ class _Socket(AsyncSocketModeHandler):
     """Bolt's handler, but for two things: it says when an acknowledgement was sent, and acknowledges what nobody listens to."""
 
     def __init__(self, app: AsyncApp, app_token: str, web_client: AsyncWebClient, logger: logging.Logger) -> None:
-        self.open = 0
+        self._open = 0
+        self.idle = asyncio.Event()
+        self.idle.set()
         super().__init__(app, app_token, logger=logger, web_client=web_client)
 
     async def handle(self, client: SocketModeClient, req: SocketModeRequest) -> None:  # type: ignore[override]
-        self.open += 1
+        self._open += 1
+        self.idle.clear()
         sent = asyncio.Event()
         try:
             request = AsyncBoltRequest(
@@ -45,35 +48,44 @@ class _Socket(AsyncSocketModeHandler):
             response = _taken(await self.app.async_dispatch(request), req.payload)
             await send_async_response(client, req, response, time.time())
         finally:
-            self.open -= 1
             sent.set()
+            self._open -= 1
+            if not self._open:
+                self.idle.set()
 
 
 @contextlib.asynccontextmanager
-async def socket(app: AsyncApp, app_token: str, web_client: AsyncWebClient, logger: logging.Logger) -> AsyncIterator[_Socket]:
+async def socket(
+    app: AsyncApp, app_token: str, web_client: AsyncWebClient, logger: logging.Logger
+) -> AsyncIterator[_Socket]:
     """Receive over Socket Mode for as long as the context lasts; connects in the background, again and again."""
     handler = _Socket(app, app_token, web_client, logger)
-    connecting = asyncio.create_task(handler.connect_async(), name="socket-mode")
+    connecting = asyncio.create_task(_connect(handler), name="socket-mode")
     try:
         yield handler
     finally:
         # Others of our kind get what comes now; what is under way still gets its acknowledgement.
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(FINISH_SECONDS):
-                while handler.open:
-                    await asyncio.sleep(0.01)
+                await handler.idle.wait()
         handler.client.closed = True
         connecting.cancel()
         await asyncio.gather(connecting, return_exceptions=True)
         await _close(handler.client)
 
 
+async def _connect(handler: _Socket) -> None:
+    await handler.connect_async()  # type: ignore[no-untyped-call] # Bolt's own
+
+
 async def _close(client: SocketModeClient) -> None:
     """Close for good: the client's own `close` cancels its tasks and awaits none of them."""
-    tasks = [t for t in (client.message_processor, client.current_session_monitor, client.message_receiver) if t is not None]
+    tasks = [
+        t for t in (client.message_processor, client.current_session_monitor, client.message_receiver) if t is not None
+    ]
     try:
-        await client.close()
-    except Exception:  # the connection is gone already
+        await client.close()  # type: ignore[no-untyped-call] # slack_sdk's own
+    except Exception:  # noqa: BLE001 - the connection may be gone already, whatever that raises
         _log.debug("socket close", exc_info=True)
     await asyncio.gather(*tasks, return_exceptions=True)
     await client.aiohttp_client_session.close()
@@ -99,11 +111,16 @@ async def http(app: AsyncApp, host: str, port: int) -> AsyncIterator[int]:
 
     application = web.Application(client_max_size=MOST_BYTES)
     application.router.add_post(PATH, receive)
-    async with endpoints.listen(application, host, port) as listening:
-        yield listening
+    runner = web.AppRunner(application, access_log=None, shutdown_timeout=FINISH_SECONDS)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, host, port).start()
+        yield int(runner.addresses[0][1])
+    finally:
+        await runner.cleanup()
 
 
-def _headers(headers: Mapping[str, str]) -> dict[str, str | list[str]]:
+def _headers(headers: Mapping[str, str]) -> dict[str, str | Sequence[str]]:
     return {name: [value] for name, value in headers.items()}
 
 
@@ -111,6 +128,8 @@ def _taken(response: BoltResponse, payload: Mapping[str, Any]) -> BoltResponse:
     """Acknowledge what nobody listens to: Slack would deliver it again and in the end stop delivering."""
     if response.status == 404:
         event = payload.get("event")
-        _log.debug("nobody listens", kind=str((event or payload).get("type") if isinstance(event or payload, Mapping) else ""))
+        _log.debug(
+            "nobody listens", kind=str((event or payload).get("type") if isinstance(event or payload, Mapping) else "")
+        )
         return BoltResponse(status=200, body="")
     return response

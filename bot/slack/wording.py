@@ -11,6 +11,12 @@ from bot.settings import Settings
 HELP_WORDS = frozenset({"help", "?", "-h", "--help", "hilfe", "usage"})
 
 
+_RULE = (
+    "The verdict comes into the channel, the card into its thread. Not admitted: look at Kueue. "
+    "Admitted but its pods are pending: look at the scheduler."
+)
+
+
 def is_help(text: str) -> bool:
     """Tell whether a text asks for help."""
     return text.strip().lower() in HELP_WORDS
@@ -27,19 +33,27 @@ def help_text(settings: Settings, name: str, channel: str) -> Message:
         f"{code(f'{command} kubectl get job train -n team-a')} a pasted line or a Headlamp or KueueViz link",
     ]
     if len(names) > 1:
-        ways.append(f"{code(f'{command} {names[0]}:team-a/train')} on one of the clusters {', '.join(code(n) for n in names)}")
+        ways.append(
+            f"{code(f'{command} {names[0]}:team-a/train')} on one of the clusters {', '.join(code(n) for n in names)}"
+        )
     if held.default_namespace:
-        ways.append(f"{code(f'{command} train')} in namespace {code(held.default_namespace)}, the default of this channel")
+        ways.append(
+            f"{code(f'{command} train')} in namespace {code(held.default_namespace)}, the default of this channel"
+        )
     lines = [
         "*Why is my job pending?* One cause, the numbers that prove it, and whose move it is.",
         "\n".join(f"• {way}" for way in ways),
-        "The verdict comes into the channel, the card into its thread. Not admitted: look at Kueue. "
-        "Admitted but its pods are pending: look at the scheduler.",
+        _RULE,
     ]
     where = _WHERE[held.level] + (
-        "" if held.namespaces == ("*",) else f" Namespaces that may be asked about here: {', '.join(code(n) for n in held.namespaces)}."
+        ""
+        if held.namespaces == ("*",)
+        else f" Namespaces that may be asked about here: {', '.join(code(n) for n in held.namespaces)}."
     )
-    blocks = [_section(line) for line in lines] + [_context(where), _context(f"To have answers in a channel: {code(f'/invite @{name}')}")]
+    blocks = [_section(line) for line in lines] + [
+        _context(where),
+        _context(f"To have answers in a channel: {code(f'/invite @{name}')}"),
+    ]
     return Message(f"Ask why a job is pending, for example: {command} team-a/train", blocks)
 
 
@@ -59,7 +73,9 @@ def refusal(problem: str, command: str) -> Message:
 
 def stranger() -> Message:
     """Refuse somebody from another workspace."""
-    return Message("Only members of this bot's own workspace can ask it. Ask somebody of the team that runs the cluster.")
+    return Message(
+        "Only members of this bot's own workspace can ask it. Ask somebody of the team that runs the cluster."
+    )
 
 
 def not_here(namespace: str, allowed: Sequence[str], command: str) -> Message:
@@ -85,7 +101,10 @@ def restarting(asked: str) -> Message:
 
 def no_answer(asked: str) -> Message:
     """Say that there is no answer."""
-    text = f"No answer about {asked}: the cluster could not be read in time. Ask again; if it stays so, tell whoever runs this bot."
+    text = (
+        f"No answer about {asked}: the cluster could not be read in time. "
+        "Ask again; if it stays so, tell whoever runs this bot."
+    )
     return _plain(text)
 
 

@@ -75,7 +75,7 @@ class Work:
         try:
             async with self._turn:
                 await job.do()
-        except Exception:  # one question's bug must not end the others, which share the group
+        except Exception:  # noqa: BLE001 - one question's bug must not end the others, which share the group
             telemetry.FAULTS.labels(where="work").inc()
             _log.exception("failed", job=job.name)
 
@@ -90,5 +90,5 @@ async def _abandon(job: Job) -> None:
     try:
         async with asyncio.timeout(ABANDON_SECONDS):
             await job.abandon()
-    except Exception:  # the process is ending; the last word is an extra
+    except Exception:  # noqa: BLE001 - the process is ending; the last word is an extra
         _log.exception("no last word", job=job.name)
