@@ -2,7 +2,8 @@
 
 `Facts` is what a rule gets. Its parts: `identity` (which object, which Workload, how far), `queue` (LocalQueue,
 ClusterQueue, cohort path), `quota` (the arithmetic), `order` (who stands before it), `topology`, `checks`, `history`
-(evictions, Kueue's words, events), `pods`, `nodes` (the funnel), `controller` (Kueue itself).
+(evictions, Kueue's words, events), `pods`, `nodes` (the funnel), `controller` (Kueue itself), `membership`
+(whether Kueue takes the job up).
 """
 
 from collections.abc import Callable
@@ -94,12 +95,18 @@ class Facts:
         """Kueue itself: running, version, configuration."""
         return Controller(self)
 
+    @fact
+    def membership(self) -> "Membership":
+        """Whether Kueue takes up the job, and what makes it ignore it."""
+        return Membership(self)
+
 
 # The parts need the class above only as a type.
 from bot.core.facts.checks import Checks  # noqa: E402
 from bot.core.facts.controller import Controller  # noqa: E402
 from bot.core.facts.history import History  # noqa: E402
 from bot.core.facts.identity import Identity  # noqa: E402
+from bot.core.facts.membership import Membership  # noqa: E402
 from bot.core.facts.nodes import Nodes  # noqa: E402
 from bot.core.facts.order import Order  # noqa: E402
 from bot.core.facts.pods import Pods  # noqa: E402

@@ -129,6 +129,16 @@ class Controller:
         numbers = version_of(self.version or "")
         return numbers[:2] if numbers else None
 
+    @fact
+    def webhooks(self) -> tuple[o.WebhookConfiguration, ...]:
+        """The mutating webhook configurations that were read, of Kueue and of others."""
+        found = [
+            item
+            for item in self._snapshot.seen("MutatingWebhookConfiguration")
+            if isinstance(item, o.WebhookConfiguration)
+        ]
+        return tuple(sorted(found, key=lambda item: item.name))
+
     # --- signs that it does not work ---
 
     @fact
@@ -309,6 +319,19 @@ class Controller:
                 )
             )
         return tuple(sorted(found, key=lambda sign: (sign.since or self._facts.now, sign.value), reverse=True))
+
+    def webhook_policies(self, sign: Sign) -> tuple[tuple[str, str, str], ...]:
+        """(subject, field, value) of the failurePolicy of the webhook that a sign names, where its configuration was read."""
+        return tuple(
+            (
+                subject(configuration.kind or "MutatingWebhookConfiguration", configuration.name),
+                f"webhooks[{quoted(str(hook.get('name')))}].failurePolicy",
+                quoted(str(hook.get("failurePolicy", "Fail"))),
+            )
+            for configuration in self.webhooks
+            for hook in configuration.webhooks
+            if hook.get("name") and f'"{hook["name"]}"' in sign.value
+        )
 
     def _worked_after(self, failed: o.Event) -> bool:
         about = failed.involved_object

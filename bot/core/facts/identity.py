@@ -5,18 +5,21 @@ group name, then the topmost managed owner's. Names are never guessed, and an ob
 another object.
 """
 
+import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from bot.core import kinds
 from bot.core import objects as o
+from bot.core.closeness import closest
 from bot.core.diagnosis import JobId
 from bot.core.facts.lazy import fact
+from bot.core.names import named, subject
 from bot.core.objects import condition, is_true
 from bot.core.reference import JobRef
 from bot.core.rule import Phase
-from bot.core.snapshot import Unknown, owned
+from bot.core.snapshot import Gap, Unknown, owned
 
 if TYPE_CHECKING:
     from bot.core.diagnosis import Diagnosis
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
 PREFIX = "kueue.x-k8s.io/"
 QUEUE_LABEL = PREFIX + "queue-name"
 GROUP_LABEL = PREFIX + "pod-group-name"
+GROUP_TOTAL = PREFIX + "pod-group-total-count"
 JOB_UID_LABEL = PREFIX + "job-uid"
 PREBUILT = PREFIX + "prebuilt-workload-name"
 REPLACEMENT_FOR = PREFIX + "workload-slice-replacement-for"
@@ -36,6 +40,8 @@ _SERVING = {"StatefulSet", "LeaderWorkerSet"}
 """They make a pod group of their pods, which is theirs alone."""
 _POD_LEVEL = {"Deployment", "ReplicaSet"}
 """Each of their pods has a Workload of its own."""
+_CORE = ("Job", "Pod", "Workload", "Deployment", "StatefulSet", "CronJob")
+"""The kinds without which it is never said that there is no such job."""
 _HELD_STAGES = {"workload", "queue", "quota", "checks", "pods"}
 
 
@@ -168,6 +174,18 @@ class Meant:
     item: o.KubeObject | None = None
     group: PodGroup | None = None
     workloads: tuple[o.Workload, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Absence:
+    """What is known of a job that does not exist. `unread` names the kinds that were not read."""
+
+    events: tuple[o.Event, ...]
+    leftovers: tuple[o.Workload, ...]
+    suggestions: tuple[str, ...]
+    """Names in the asked namespace as they are; in others marked."""
+    queues: tuple[str, ...]
+    unread: tuple[str, ...]
 
 
 class Identity:
@@ -362,6 +380,115 @@ class Identity:
         if item is not None:
             return JobId(item.api_version, item.kind or kind_of(item), item.namespace, item.name)
         return JobId(chosen.api_version, chosen.kind, namespace, self._ref.name)
+
+    # --- when it is not there ---
+
+    @fact
+    def absence(self) -> Absence | None:
+        """What is known of a job that does not exist; None when something of that name was found.
+
+        Proven by the core kinds and, where the server was asked what it serves, by every kind that it serves. Without that
+        the other kinds that were not read are named. Raises Unknown when a kind that is needed for the proof was not read.
+        """
+        snapshot, ref = self._snapshot, self._ref
+        if self.meant or (snapshot.covers("Namespace", "", ref.namespace) and not self._namespace_is_there()):
+            return None
+        known = kinds.BY_NAME.get(ref.kind)
+        if ref.kind and known is None and ref.kind != "PodGroup":
+            raise Unknown(snapshot.why_not(ref.kind, ref.namespace, ref.name))
+        wanted = [known] if known else [*kinds.JOB_KINDS, kinds.BY_NAME["Pod"], kinds.BY_NAME["Workload"]]
+        wanted = [kind for kind in wanted if ref.kind != "PodGroup" or kind.kind in {"Pod", "Workload"}]
+        unread = []
+        for kind in wanted:
+            if snapshot.covers(kind.kind, ref.namespace, ref.name) or self._not_installed(kind):
+                continue
+            if kind.kind in _CORE or known or snapshot.served is not None:
+                raise Unknown(snapshot.why_not(kind.kind, ref.namespace, ref.name))
+            unread.append(kind.plural)
+        reasons = (f"{', '.join(unread)} in {ref.namespace}: not read",) if unread else ()
+        return Absence(self._events_of_the_missing(), self.leftovers, self._suggestions(), self._queue_names(), reasons)
+
+    def _namespace_is_there(self) -> bool:
+        return self._snapshot.look("Namespace", self._ref.namespace) is not None or any(
+            item.namespace == self._ref.namespace for items in self._snapshot.objects.values() for item in items
+        )
+
+    def _not_installed(self, kind: kinds.Kind) -> bool:
+        """Say whether the CustomResourceDefinitions were read in full and have none of this kind."""
+        return (
+            bool(kind.group.count("."))
+            and self._snapshot.covers("CustomResourceDefinition")
+            and self._snapshot.look("CustomResourceDefinition", kind.crd) is None
+        )
+
+    def _events_of_the_missing(self) -> tuple[o.Event, ...]:
+        """Events about an object of the asked name, warnings first, newest first."""
+        ref = self._ref
+        found = [
+            event
+            for event in self._snapshot.all_of(o.Event, read="seen")
+            if event.involved_object.name == ref.name
+            and (event.involved_object.namespace or event.namespace) == ref.namespace
+            and same_kind(ref.kind, event.involved_object.kind, event.involved_object.api_version)
+        ]
+        found.sort(key=lambda event: (event.last_seen or _EPOCH, event.name), reverse=True)
+        return tuple(sorted(found, key=lambda event: event.type != "Warning"))
+
+    def _suggestions(self) -> tuple[str, ...]:
+        """Close names in the namespace, the name as another kind, and the namespaces that have exactly this name."""
+        ref, snapshot = self._ref, self._snapshot
+        jobs = [item for kind in (*kinds.JOB_KINDS, kinds.BY_NAME["Pod"]) for item in snapshot.seen(kind.kind)]
+        tops = [
+            item for item in [*jobs, *snapshot.foreign] if not any(r.controller for r in item.metadata.owner_references)
+        ]
+        here = {item.name for item in tops if item.namespace == ref.namespace} | set(self._groups)
+        other_kinds = sorted(
+            {kind_of(item) for item in jobs if (item.namespace, item.name) == (ref.namespace, ref.name)}
+            if ref.kind
+            else set()
+        )
+        elsewhere = sorted(
+            {
+                (item.namespace, kind_of(item))
+                for item in tops
+                if item.name == ref.name
+                and item.namespace != ref.namespace
+                and same_kind(ref.kind, kind_of(item), item.api_version)
+            }
+        )
+        return (
+            *(f"{ref.namespace}/{kind.lower()}/{ref.name}" for kind in other_kinds),
+            *closest(ref.name, here),
+            *(named(kind, ref.name, namespace) for namespace, kind in elsewhere[:3]),
+        )
+
+    def _queue_names(self) -> tuple[str, ...]:
+        queues = self._snapshot.seen("LocalQueue", self._ref.namespace)
+        return tuple(sorted(item.name for item in queues))
+
+    @fact
+    def refused(self) -> tuple[Gap, ...]:
+        """The refusals (403, 401) because of which nothing can be said: of the job's kinds, or of Workloads."""
+        needed = ["Workload"] if self.meant else [*_CORE, *(kind.kind for kind in kinds.JOB_KINDS)]
+        if self._ref.kind in kinds.BY_NAME and not self.meant:
+            needed = [self._ref.kind]
+        try:
+            if not self.meant:
+                if self.absence is not None:
+                    return ()
+            else:
+                _ = self.phase
+                return ()
+        except Unknown:
+            gaps = [
+                gap
+                for gap in self._snapshot.gaps
+                if gap.kind in needed
+                and gap.namespace in {"", self._ref.namespace}
+                and re.search(r"forbidden|denied|unauthori[sz]ed|40[13]\b", gap.reason, re.IGNORECASE)
+            ]
+            return tuple(sorted(set(gaps), key=lambda gap: (needed.index(gap.kind), gap.namespace, gap.name)))
+        return ()
 
     def is_waiting(self, item: o.KubeObject) -> bool:
         """Say whether this object has a Workload that is neither finished nor admitted, or is suspended without one."""
@@ -804,3 +931,13 @@ def _progress(workload: o.Workload) -> int:
     if phase_of(workload) == "waiting":
         return 1 if workload.spec.active is False else 2
     return {"finished": 0, "reserved": 3}.get(phase_of(workload), 4)
+
+
+def titled(item: o.KubeObject) -> str:
+    """Give an object for a sentence: "Job train", the name marked."""
+    return f"{kind_of(item)} {named(kind_of(item), item.name, item.namespace)}"
+
+
+def subject_of(item: o.KubeObject) -> str:
+    """Give an object as evidence subject: "Job/team-a/train", the name marked."""
+    return subject(kind_of(item), item.name, item.namespace)
