@@ -41,18 +41,21 @@ async def test_the_verdict_is_a_root_message_and_the_card_stands_in_its_thread(m
 
 @pytest.mark.parametrize("mode", ["socket", "http"])
 async def test_a_hundred_questions_are_acknowledged_at_once_before_any_read_while_the_cluster_hangs(mode: str) -> None:
-    async with hanging_server() as (url, reads), Service({"": Site(Cluster(url=url))}, deadline=0.5) as service:
-        async with workspace(service, slack_mode=mode, read_seconds=0.5, drain_seconds=30) as world:
-            first = await world.ask("team-a/job-0")
-            await world.slack.until(lambda: reads or None)
-            assert first.acked_at is not None
-            assert reads[0] > first.acked_at
-            deliveries = await asyncio.gather(*(world.ask(f"team-a/job-{n}") for n in range(1, 101)))
-            assert all(d.seconds is not None and d.seconds < 0.5 for d in deliveries), max(
-                d.seconds or 9 for d in deliveries
-            )
-            root = await world.root()
-            assert "Cannot tell" in shown(root)
+    async with (
+        hanging_server() as (url, reads),
+        Service({"": Site(Cluster(url=url))}, deadline=0.5) as service,
+        workspace(service, slack_mode=mode, read_seconds=0.5, drain_seconds=30) as world,
+    ):
+        first = await world.ask("team-a/job-0")
+        await world.slack.until(lambda: reads or None)
+        assert first.acked_at is not None
+        assert reads[0] > first.acked_at
+        deliveries = await asyncio.gather(*(world.ask(f"team-a/job-{n}") for n in range(1, 101)))
+        assert all(d.seconds is not None and d.seconds < 0.5 for d in deliveries), max(
+            d.seconds or 9 for d in deliveries
+        )
+        root = await world.root()
+        assert "Cannot tell" in shown(root)
 
 
 async def test_no_work_begins_before_the_acknowledgement_is_out() -> None:
