@@ -50,7 +50,7 @@ def why_no_node(facts: "Facts") -> Autoscaler | None:
 
 
 def _cluster_autoscaler(facts: "Facts", pod: o.Pod) -> Autoscaler | None:
-    event = facts.pods.last_event(pod, "NotTriggerScaleUp", "TriggeredScaleUp")
+    event = facts.pods.sure_event(pod, "NotTriggerScaleUp", "TriggeredScaleUp")
     if event is None or event.reason == "TriggeredScaleUp":
         return None
     body = re.sub(r"^pod didn't trigger scale-up[^:]*:\s*", "", event.message)
@@ -82,7 +82,7 @@ def _karpenter(facts: "Facts", pod: o.Pod) -> Autoscaler | None:
     shown = names.named("Pod", pod.name, pod.namespace)
     pools = _pools_at_limit(facts, pod)
     parts = re.split(r"; (?=incompatible with nodepool|all available instance types)", event.message)
-    matters = _concerning(facts, parts, pod)
+    matters = _concerning(parts, pod)
     words = names.quoted("; ".join(matters), 400)
     rows = [Evidence(subject, "events[FailedScheduling].message", names.quoted(event.message, 2000))]
     rows += [row for _, row in pools]
@@ -96,7 +96,7 @@ def _karpenter(facts: "Facts", pod: o.Pod) -> Autoscaler | None:
     )
 
 
-def _concerning(facts: "Facts", parts: list[str], pod: o.Pod) -> list[str]:
+def _concerning(parts: list[str], pod: o.Pod) -> list[str]:
     """Keep what is about the pools that could serve the pod: limits first, then what names its scarce resource."""
     limits = [part for part in parts if "exceed limits" in part or "limits exceeded" in part or "limit of" in part]
     if limits:
@@ -139,7 +139,7 @@ def _nominated(facts: "Facts", pod: o.Pod) -> Autoscaler | None:
     """The NodeClaim that Karpenter means the pod for, when it cannot be launched."""
     event = facts.pods.last_event(pod, "Nominated")
     target = re.search(r"nodeclaim/([\w.-]+)", event.message) if event is not None else None
-    claim = facts.snapshot.look("NodeClaim", target[1]) if target is not None else None
+    claim = facts.snapshot.find("NodeClaim", target[1]) if target is not None else None
     if not isinstance(claim, o.ConditionedLoose):
         return None
     launched = condition(claim.status.conditions, "Launched")

@@ -50,15 +50,15 @@ _INDEX_LABELS = frozenset({
 })  # fmt: skip
 _CLASSES = 12
 """At most so many different pods are looked at; the others are like them far more often than not."""
-_STEPS: dict[Filter, str] = {
-    "volume": "can reach its volumes",
-    "labels": "carry the labels that it asks for",
-    "cordon": "are not cordoned",
-    "taint": "have no taint that it does not tolerate",
-    "port": "have its host ports free",
-    "affinity": "agree with pod affinity",
-    "spread": "keep its topology spread",
-    "resources": "have the room",
+_STEPS: dict[Filter, tuple[str, str]] = {
+    "volume": ("can reach its volumes", "can reach its volumes"),
+    "labels": ("carries the labels that it asks for", "carry the labels that it asks for"),
+    "cordon": ("is open to new pods", "are open to new pods"),
+    "taint": ("has only taints that it tolerates", "have only taints that it tolerates"),
+    "port": ("has its host ports free", "have its host ports free"),
+    "affinity": ("agrees with pod affinity", "agree with pod affinity"),
+    "spread": ("keeps its topology spread", "keep its topology spread"),
+    "resources": ("has the room", "have the room"),
 }
 
 
@@ -501,6 +501,10 @@ class Nodes:
         if found:
             return tuple(found)
         position = FILTERS.index(name)
+        for funnel in self.funnels:
+            # the scheduler counts a node once: an earlier filter may be to blame as well
+            if not funnel.nodes and funnel.verdict is not None and funnel.verdict.of(name) and funnel.blame is not None:
+                self._snapshot.require("Node")
         return tuple(
             funnel
             for funnel in self.funnels
@@ -525,8 +529,9 @@ class Nodes:
         for name in FILTERS:
             kept = [view for view in left if name not in view.fails]
             if len(kept) < len(left):
+                count = str(len(kept)) if kept else "none"
                 those = " of those" if steps else ""
-                steps.append(f"{len(kept)}{those} {_STEPS[name]}")
+                steps.append(f"{count}{those} {_STEPS[name][len(kept) > 1]}")
             left = kept
         total = len(funnel.nodes)
         return f"Of {total} {'node' if total == 1 else 'nodes'}, {', '.join(steps)}."
@@ -574,11 +579,11 @@ class Nodes:
 
     def _room(self, resource: str, asked: int, nodes: tuple[o.Node, ...], lacking: int) -> Room:
         offers = {node.name: self.allocatable(node).get(resource, 0) for node in nodes}
-        largest = max(nodes, key=lambda node: (offers[node.name], node.name))
+        largest = min(nodes, key=lambda node: (-offers[node.name], node.name))
         if not self._pods_known:
             return Room(resource, asked, largest, None, largest, offers[largest.name], None, lacking)
         free = {node.name: self.free(node, resource) for node in nodes}
-        freest = max(nodes, key=lambda node: (free[node.name], node.name))
+        freest = min(nodes, key=lambda node: (-free[node.name], -offers[node.name], node.name))
         total = sum(free.values())
         return Room(resource, asked, freest, free[freest.name], largest, offers[largest.name], total, lacking)
 
@@ -700,7 +705,12 @@ class Nodes:
 
         Nothing when another filter alone is in the way of a node that has the resource, or no node is open.
         """
-        if not funnel.nodes or funnel.blame is None or (funnel.sole and funnel.blame != "resources"):
+        if not funnel.nodes:
+            spoken = funnel.verdict.of("resources") if funnel.verdict is not None else ()
+            if any(part.detail not in CORE for part in spoken):
+                self._snapshot.require("Node")
+            return ()
+        if funnel.blame is None or (funnel.sole and funnel.blame != "resources"):
             return ()
         open_nodes = funnel.passing("labels", "cordon", "taint")
         asked = scheduling.pod_requests(funnel.pod.spec)

@@ -406,6 +406,10 @@ class Pods:
         except Unknown:
             return ""
 
+    def close(self, text: str) -> str:
+        """End a sentence: a full stop where there is none, then how many pods run."""
+        return f"{text}{'' if text.endswith(('.', '!', '?', '…')) else '.'}{self.progress}"
+
     # --- how far each is ---
 
     @fact

@@ -29,7 +29,7 @@ def autoscaler_cannot_help(facts: Facts) -> Found | None:
     if said is None:
         return None
     return Found(
-        said.sentence + facts.pods.progress,
+        facts.pods.close(said.sentence),
         said.evidence,
         (Step("platform", said.step, said.command),),
         said.subjects,

@@ -59,7 +59,7 @@ def _found(facts: Facts, pod: o.Pod, said: str, field: str) -> Found:
         step = "Correct what the text names in the pod template, the Secret or the ConfigMap."
         subjects = (subject,)
     return Found(
-        sentence + facts.pods.progress,
+        facts.pods.close(sentence),
         (Evidence(subject, field, names.quoted(said)),),
         (Step("asker", step, facts.pods.describe(pod)),),
         subjects,

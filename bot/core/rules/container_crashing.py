@@ -56,7 +56,9 @@ def _found(facts: Facts, pod: o.Pod, status: o.ContainerStatus, words: str, reas
     name = names.quoted(status.name)
     state = f" ({names.quoted(reason)})" if reason else ""
     return Found(
-        f"Container {name} of {facts.pods.naming((pod,), inside=True)} keeps failing{times}{state}: {words}.{facts.pods.progress}",
+        facts.pods.close(
+            f"Container {name} of {facts.pods.naming((pod,), inside=True)} keeps failing{times}{state}: {words}."
+        ),
         (
             Evidence(subject, f"status.containerStatuses[{name}].restartCount", str(count)),
             Evidence(subject, f"status.containerStatuses[{name}].lastState.terminated", words),
@@ -81,8 +83,10 @@ def _failed_pods(facts: Facts) -> Found:
     words = _words(bad[0]) if bad else names.quoted(pod.status.message or pod.status.reason) or "no reason given"
     many = f"{len(failed)} pods have" if len(failed) > 1 else "1 pod has"
     return Found(
-        f"{many} failed, the last one {names.named('Pod', pod.name, pod.namespace)} with {words}; the next attempt has not "
-        f"been made yet.{facts.pods.progress}",
+        facts.pods.close(
+            f"{many} failed, the last one {names.named('Pod', pod.name, pod.namespace)} with {words}; the next attempt has not "
+            f"been made yet."
+        ),
         (Evidence(subject, "status.phase", "Failed"), Evidence(subject, "status.containerStatuses", words)),
         (Step("asker", "Read what it wrote before it ended.", f"kubectl logs -n {pod.namespace} {pod.name}"),),
         (subject,),

@@ -28,8 +28,10 @@ def device_claim_not_prepared(facts: Facts) -> Found | None:
             continue
         subject = names.subject("Pod", pod.name, pod.namespace)
         return Found(
-            f"The device claims of {facts.pods.naming((pod,), inside=True)} are not prepared on node "
-            f"{names.named('Node', pod.spec.node_name)}: {names.quoted(event.message)}{facts.pods.progress}",
+            facts.pods.close(
+                f"The device claims of {facts.pods.naming((pod,), inside=True)} are not prepared on node "
+                f"{names.named('Node', pod.spec.node_name)}: {names.quoted(event.message)}"
+            ),
             (Evidence(subject, f"events[{event.reason}].message", names.quoted(event.message)),),
             (Step("platform", "Look at the device driver's pod on this node.", facts.pods.describe(pod)),),
             (subject, names.subject("Node", pod.spec.node_name)),

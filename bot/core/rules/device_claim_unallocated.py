@@ -29,12 +29,21 @@ def device_claim_unallocated(facts: Facts) -> Found | None:
     for pod in facts.pods.unscheduled:
         if not pod.spec.resource_claims:
             continue
-        missing = _missing(facts, pod)
+        verdict = facts.nodes.verdict(pod)
+        parts = verdict.of("device") if verdict is not None else ()
+        try:
+            missing = _missing(facts, pod)
+        except Unknown:
+            if not parts:
+                raise
+            missing = None
         if missing is not None:
             kind, name = missing
             shown = names.named(kind, name, pod.namespace)
             return Found(
-                f"{kind} {shown}, which {facts.pods.naming((pod,), inside=True)} uses, does not exist.{facts.pods.progress}",
+                facts.pods.close(
+                    f"{kind} {shown}, which {facts.pods.naming((pod,), inside=True)} uses, does not exist."
+                ),
                 (
                     Evidence(names.subject(kind, name, pod.namespace), "metadata.name", "not found"),
                     *facts.pods.said(pod),
@@ -43,14 +52,14 @@ def device_claim_unallocated(facts: Facts) -> Found | None:
                 (*facts.pods.subjects((pod,)), names.subject(kind, name, pod.namespace)),
                 move="asker",
             )
-        verdict = facts.nodes.verdict(pod)
-        parts = verdict.of("device") if verdict is not None else ()
         if parts:
             claims = ", ".join(sorted(claim.name for claim in pod.spec.resource_claims))
             words = names.quoted(", ".join(part.text for part in parts))
             return Found(
-                f"The scheduler cannot allocate device claim {names.quoted(claims)} of {facts.pods.naming((pod,), inside=True)}: {words}."
-                f"{facts.pods.progress}",
+                facts.pods.close(
+                    f"The scheduler cannot allocate device claim {names.quoted(claims)} of "
+                    f"{facts.pods.naming((pod,), inside=True)}: {words}."
+                ),
                 facts.pods.said(pod) or (Evidence(names.subject("Pod", pod.name, pod.namespace), "events", words),),
                 (
                     Step(
@@ -74,9 +83,6 @@ def _missing(facts: Facts, pod: o.Pod) -> tuple[str, str] | None:
         for kind, name in pairs:
             if not name:
                 continue
-            try:
-                if facts.snapshot.find(kind, name, pod.namespace) is None:
-                    return kind, name
-            except Unknown:
-                continue
+            if facts.snapshot.find(kind, name, pod.namespace) is None:
+                return kind, name
     return None

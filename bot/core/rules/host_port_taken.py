@@ -37,7 +37,7 @@ def host_port_taken(facts: Facts) -> Found | None:
         for _, (port, pod) in taken[:3]
     ]
     return Found(
-        f"{sentence}. {facts.nodes.sentence(funnel)}{facts.pods.progress}",
+        facts.pods.close(f"{sentence}. {facts.nodes.sentence(funnel)}"),
         (*evidence, *facts.nodes.evidence(funnel)),
         (
             Step("asker", "Drop hostPort or hostNetwork, or run one pod per node."),

@@ -51,7 +51,7 @@ def image_not_pulled(facts: Facts) -> Found | None:
         )
     sentence = f"{facts.pods.naming(pods)} cannot pull image {names.quoted(image)} ({names.quoted(reason)})"
     return Found(
-        f"{sentence}{': ' + names.quoted(answer, 200) if answer else ''}.{facts.pods.progress}",
+        facts.pods.close(f"{sentence}{': ' + names.quoted(answer, 200) if answer else ''}."),
         tuple(evidence),
         (
             Step(
@@ -75,7 +75,7 @@ def _pulling(facts: Facts) -> Found | None:
         subject = names.subject("Pod", pod.name, pod.namespace)
         said = names.quoted(events[-1].message)
         return Found(
-            f"{facts.pods.naming((pod,))} has been pulling its image{since}: {said}.{facts.pods.progress}",
+            facts.pods.close(f"{facts.pods.naming((pod,))} has been pulling its image{since}: {said}."),
             (Evidence(subject, "events[Pulling].message", said),),
             (Step("nobody", "Wait: large images take minutes on a node that has none of their layers."),),
             (subject,),

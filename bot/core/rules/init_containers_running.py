@@ -28,8 +28,9 @@ def init_containers_running(facts: Facts) -> Found | None:
     subject = names.subject("Pod", view.pod.name, view.pod.namespace)
     name = names.quoted(view.status.name)
     return Found(
-        f"{facts.pods.naming(pods)} {'is' if len(pods) == 1 else 'are'} in init container {name}{for_long}."
-        f"{facts.pods.progress}",
+        facts.pods.close(
+            f"{facts.pods.naming(pods)} {'is' if len(pods) == 1 else 'are'} in init container {name}{for_long}."
+        ),
         (
             Evidence(
                 subject,

@@ -34,12 +34,19 @@ def node_labels_not_matched(facts: Facts) -> Found | None:
     missing = [wish for wish in asked if not wish.met] or list(asked)
     flavors = [wish for wish in missing if wish.flavor]
     own = [wish for wish in missing if not wish.flavor and not wish.injected]
-    move: Move = "queue-admin" if flavors and not own else "asker"
+    added = [wish for wish in missing if wish.injected]
+    move: Move = "queue-admin" if added and not own else "asker"
     total = len(funnel.nodes)
+    inside = funnel.passing("labels")
     subject = facts.pods.naming(funnel.pods)
     wants = "; ".join(wish.words for wish in missing[:4]) or "its node selector or affinity"
     if not funnel.nodes:
         sentence = f"{subject} matches no node by its labels. {facts.nodes.sentence(funnel)}"
+    elif inside:
+        sentence = f"{subject} asks for {wants}: the nodes that carry it do not take it, and others would."
+        sentence += f" {facts.nodes.sentence(funnel)}"
+    elif total == 1:
+        sentence = f"{subject} asks for {wants}, and the only node does not carry it."
     elif any(not wish.met for wish in asked):
         sentence = f"{subject} asks for {wants}, which none of the {total} nodes carries."
     else:
@@ -66,7 +73,7 @@ def node_labels_not_matched(facts: Facts) -> Found | None:
         for wish in missing[:3]
     ]
     return Found(
-        sentence + facts.pods.progress,
+        facts.pods.close(sentence),
         (*evidence, *facts.nodes.evidence(funnel)),
         tuple(steps),
         (

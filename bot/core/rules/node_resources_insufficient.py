@@ -4,6 +4,7 @@ from bot.core import names
 from bot.core.diagnosis import Evidence, Found, Outlook, Step
 from bot.core.facts import Facts
 from bot.core.facts.nodes import Funnel, Room
+from bot.core.facts.shortage import amount
 from bot.core.quantity import human
 from bot.core.rule import rule
 
@@ -32,7 +33,7 @@ def node_resources_insufficient(facts: Facts) -> Found | None:
         parts = funnel.verdict.of("resources") if funnel.verdict is not None else ()
         what = ", ".join(sorted({names.quoted(part.detail) for part in parts}))
         return Found(
-            f"{subject} finds too little {what} on the nodes. {facts.nodes.sentence(funnel)}{facts.pods.progress}",
+            facts.pods.close(f"{subject} finds too little {what} on the nodes. {facts.nodes.sentence(funnel)}"),
             facts.nodes.evidence(funnel),
             (Step("platform", "Compare what the pods ask for with what the nodes offer.", "kubectl describe nodes"),),
             facts.pods.subjects(funnel.pods),
@@ -43,7 +44,7 @@ def node_resources_insufficient(facts: Facts) -> Found | None:
     never = not facts.nodes.would_fit_emptied(funnel)
     outlook: Outlook = "never-as-written" if never else "wait"
     return Found(
-        _sentence(facts, funnel, rooms, subject, never=never) + facts.pods.progress,
+        facts.pods.close(_sentence(facts, funnel, rooms, subject, never=never)),
         (*_evidence(rooms), *facts.nodes.evidence(funnel)),
         _steps(rooms, never=never),
         (*facts.pods.subjects(funnel.pods), *(names.subject("Node", room.freest.name) for room in rooms[:1])),
@@ -66,7 +67,7 @@ def _sentence(facts: Facts, funnel: Funnel, rooms: tuple[Room, ...], subject: st
         free = f"the largest free is {human(room.resource, room.free)} " if room.free is not None else ""
         on = f"on node {names.named('Node', room.freest.name)}, " if room.free is not None else ""
         texts.append(
-            f"{human(room.resource, room.asked)} {room.resource} on one node ({free}{on}"
+            f"{amount(room.resource, room.asked)} on one node ({free}{on}"
             f"the largest node has {human(room.resource, room.most)})"
         )
     sentence = f"{subject} {verb} {' and '.join(texts)}{each}. {facts.nodes.sentence(funnel)}"
@@ -74,9 +75,7 @@ def _sentence(facts: Facts, funnel: Funnel, rooms: tuple[Room, ...], subject: st
     if never:
         sentence += " Even an empty node is too small."
     elif scattered is not None and scattered.resource != "pods":
-        sentence += (
-            f" {human(scattered.resource, scattered.total_free or 0)} {scattered.resource} are free, but scattered."
-        )
+        sentence += f" {amount(scattered.resource, scattered.total_free or 0)} are free, but scattered over nodes."
     return sentence
 
 
@@ -93,7 +92,7 @@ def _evidence(rooms: tuple[Room, ...]) -> tuple[Evidence, ...]:
 
 def _steps(rooms: tuple[Room, ...], *, never: bool) -> tuple[Step, ...]:
     room = rooms[0]
-    most = f"{human(room.resource, room.most)} {room.resource}"
+    most = amount(room.resource, room.most)
     if never:
         return (
             Step("platform", "Add a node that is large enough, and keep the quota within what the nodes hold."),

@@ -56,7 +56,7 @@ def node_taint_not_tolerated(facts: Facts) -> Found | None:
             Step("queue-admin", "Or put the toleration into the ResourceFlavor, so that Kueue injects it."),
         ]
     return Found(
-        sentence + facts.pods.progress,
+        facts.pods.close(sentence),
         (
             *(
                 Evidence(

@@ -29,11 +29,13 @@ def nodes_cordoned(facts: Facts) -> Found | None:
         what = "Node" if len(nodes) == 1 else "Nodes"
         verb = "is" if len(nodes) == 1 else "are"
         alone = " and would take it otherwise" if funnel.sole and funnel.blame == "cordon" else ""
-        sentence = f"{what} {shown}{more} {verb} cordoned{alone}, so {facts.pods.naming(funnel.pods, inside=True)} waits. {facts.nodes.sentence(funnel)}"
+        who = facts.pods.naming(funnel.pods, inside=True)
+        waits = "waits" if len(funnel.pods) == 1 else "wait"
+        sentence = f"{what} {shown}{more} {verb} cordoned{alone}, so {who} {waits}. {facts.nodes.sentence(funnel)}"
     else:
         sentence = f"{facts.pods.naming(funnel.pods)} finds nodes cordoned. {facts.nodes.sentence(funnel)}"
     return Found(
-        sentence + facts.pods.progress,
+        facts.pods.close(sentence),
         (
             *(Evidence(names.subject("Node", node.name), "spec.unschedulable", "true") for node in nodes[:3]),
             *facts.nodes.evidence(funnel),

@@ -42,7 +42,7 @@ def pod_affinity_unsatisfied(facts: Facts) -> Found | None:
         for node, _, other in rows[:3]
     ]
     return Found(
-        sentence + facts.pods.progress,
+        facts.pods.close(sentence),
         (*evidence, *facts.nodes.evidence(funnel)),
         (
             Step(

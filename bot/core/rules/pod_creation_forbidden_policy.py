@@ -42,7 +42,7 @@ def pod_creation_forbidden_policy(facts: Facts) -> Found | None:
     counts = f"{len(facts.pods.current)} of {facts.pods.needed} pods exist"
     reason = re.sub(r"^.*?is forbidden: ", "", error.text)
     return Found(
-        f"{who}: {counts}. It says: {names.quoted(reason)}{facts.pods.progress}",
+        facts.pods.close(f"{who}: {counts}. It says: {names.quoted(reason)}"),
         (facts.pods.error_evidence(error),),
         (
             Step("asker", "Change the pod template as the text says, then submit the job again.")

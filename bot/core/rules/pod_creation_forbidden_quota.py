@@ -50,7 +50,7 @@ def pod_creation_forbidden_quota(facts: Facts) -> Found | None:
         evidence.append(facts.pods.error_evidence(refusal.error))
     show = f"kubectl describe resourcequota -n {facts.pods.namespace}"
     return Found(
-        f"{what}: {counts}.{facts.pods.progress}",
+        facts.pods.close(f"{what}: {counts}."),
         tuple(evidence) or (Evidence("ResourceQuota", "status.used", "at its limit", "computed"),),
         (
             Step("asker", "State the missing requests and limits in the pod template.", show)

@@ -31,7 +31,9 @@ def pod_rejected_by_node(facts: Facts) -> Found | None:
     subject = names.subject("Pod", pod.name, pod.namespace)
     words = names.quoted(pod.status.message) or "no message"
     return Found(
-        f"{node} refused {facts.pods.naming((pod,), inside=True)}{more}: {names.quoted(pod.status.reason)}: {words}{facts.pods.progress}",
+        facts.pods.close(
+            f"{node} refused {facts.pods.naming((pod,), inside=True)}{more}: {names.quoted(pod.status.reason)}: {words}"
+        ),
         (
             Evidence(subject, "status.reason", names.quoted(pod.status.reason)),
             Evidence(subject, "status.message", words),

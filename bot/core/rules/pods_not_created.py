@@ -44,7 +44,7 @@ def pods_not_created(facts: Facts) -> Found | None:
         evidence.append(pods.error_evidence(error))
     kind = root.kind.lower()
     return Found(
-        sentence + pods.progress,
+        pods.close(sentence),
         tuple(evidence),
         (
             Step(

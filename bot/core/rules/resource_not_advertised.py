@@ -3,7 +3,7 @@
 from bot.core import names
 from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
-from bot.core.quantity import human
+from bot.core.facts.shortage import amount
 from bot.core.rule import rule
 from bot.core.scheduling import pod_requests
 
@@ -33,7 +33,7 @@ def resource_not_advertised(facts: Facts) -> Found | None:
         elsewhere = [n for n in facts.nodes.all if n not in open_nodes and facts.nodes.allocatable(n).get(resource)]
         count = len(open_nodes)
         where = f"the {count} nodes" if count > 1 else f"node {names.named('Node', open_nodes[0].name)}"
-        wants = ", ".join(f"{human(name, asked[name])} {name}" for name in resources)
+        wants = ", ".join(amount(name, asked[name]) for name in resources)
         sentence = f"{facts.pods.naming(funnel.pods)} asks for {wants}, and {'none of ' if count > 1 else ''}{where} "
         sentence += f"open to it {'advertises' if count > 1 else 'does not advertise'} {resource}."
         if elsewhere:
@@ -51,7 +51,7 @@ def resource_not_advertised(facts: Facts) -> Found | None:
         ]
         evidence += [plugin.evidence for plugin in plugins[:2]]
         return Found(
-            sentence + facts.pods.progress,
+            facts.pods.close(sentence),
             (*evidence, *facts.nodes.evidence(funnel)),
             (
                 Step("platform", f"Repair the device plugin for {resource}, or add nodes that advertise it."),

@@ -1,8 +1,9 @@
 """Rule running."""
 
 from bot.core import names
-from bot.core.diagnosis import Evidence, Found
+from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
+from bot.core.objects import condition
 from bot.core.rule import rule
 
 
@@ -12,7 +13,8 @@ def running(facts: Facts) -> Found | None:
 
     When:
         Every pod that the job wants now is proven running and ready. What it wants is the larger of what Kueue admitted
-        and what the job asks for; pods that have done their work no longer count.
+        and what the job asks for; pods that have done their work no longer count. Where all containers run and some are
+        not ready yet, this is said, and the outlook is in-progress.
     Why it blocks:
         It does not.
     What to do:
@@ -20,8 +22,11 @@ def running(facts: Facts) -> Found | None:
     """
     pods = facts.pods
     pods.require()
-    if pods.wanted == 0 or pods.ready < pods.needed or pods.unscheduled or pods.gated or pods.starting:
+    up = pods.ready + len(pods.unready)
+    if pods.wanted == 0 or up < pods.needed or pods.unscheduled or pods.gated or len(pods.starting) > len(pods.unready):
         return None
+    if pods.unready:
+        return _not_ready(facts)
     root = facts.identity.root
     subject = names.subject(root.kind, root.name, root.namespace) if root is not None else "Pod"
     done = f" {pods.done} {'has' if pods.done == 1 else 'have'} done their work." if pods.done else ""
@@ -36,4 +41,26 @@ def running(facts: Facts) -> Found | None:
         (Evidence(subject, "pods", f"{pods.ready} of {pods.needed} running and ready", "computed"),),
         (),
         pods.subjects(pods.current),
+    )
+
+
+def _not_ready(facts: Facts) -> Found:
+    """All containers run, none was ever started again, and some pods are not ready: their probes decide."""
+    pods = facts.pods
+    waiting = pods.unready
+    pod = waiting[0]
+    subject = names.subject("Pod", pod.name, pod.namespace)
+    probe = pods.last_event(pod, "Unhealthy", "ProbeWarning")
+    ready = condition(pod.status.conditions, "Ready")
+    said = probe.message if probe is not None else (ready.message if ready is not None else "")
+    field = "events[Unhealthy].message" if probe is not None else "status.conditions[Ready].status"
+    are = "is" if len(waiting) == 1 else "are"
+    words = f": {names.quoted(said)}" if said else ""
+    who = pods.naming(waiting, inside=True)
+    return Found(
+        f"All {pods.needed} pods run, but {len(waiting)} of them {are} not ready yet ({who}){words}.",
+        (Evidence(subject, field, names.quoted(said) or "not True"),),
+        (Step("asker", "See what the containers write, and their readiness and startup probes.", pods.describe(pod)),),
+        pods.subjects(waiting),
+        outlook="in-progress",
     )

@@ -37,8 +37,10 @@ def scheduler_not_responding(facts: Facts) -> Found | None:
     usual = scheduler == DEFAULT_SCHEDULER
     subject = names.subject("Pod", pod.name, pod.namespace)
     return Found(
-        f"{facts.pods.naming(silent)} {'has' if len(silent) == 1 else 'have'} not been looked at by scheduler "
-        f"{names.quoted(scheduler)}: it has written no condition and no event.{facts.pods.progress}",
+        facts.pods.close(
+            f"{facts.pods.naming(silent)} {'has' if len(silent) == 1 else 'have'} not been looked at by scheduler "
+            f"{names.quoted(scheduler)}: it has written no condition and no event."
+        ),
         (
             Evidence(subject, "spec.schedulerName", names.quoted(scheduler)),
             Evidence(subject, "status.conditions[PodScheduled]", "absent"),

@@ -29,7 +29,9 @@ def scheduling_gated(facts: Facts) -> Found | None:
     shown = names.quoted(", ".join(gates))
     verb = "is" if len(pods) == 1 else "are"
     return Found(
-        f"{facts.pods.naming(pods)} {verb} held by scheduling gate {shown}, which Kueue does not lift.{facts.pods.progress}",
+        facts.pods.close(
+            f"{facts.pods.naming(pods)} {verb} held by scheduling gate {shown}, which Kueue does not lift."
+        ),
         tuple(
             Evidence(
                 names.subject("Pod", pod.name, pod.namespace), "spec.schedulingGates", names.quoted(", ".join(found))

@@ -41,8 +41,9 @@ def service_account_missing(facts: Facts) -> Found | None:
         Evidence(names.subject("ServiceAccount", name, namespace), "metadata.name", "not found")
     ]
     return Found(
-        f"ServiceAccount {account} does not exist: {len(facts.pods.current)} of {facts.pods.needed} pods exist."
-        f"{facts.pods.progress}",
+        facts.pods.close(
+            f"ServiceAccount {account} does not exist: {len(facts.pods.current)} of {facts.pods.needed} pods exist."
+        ),
         tuple(evidence),
         (
             Step(

@@ -34,8 +34,9 @@ def topology_spread_unsatisfied(facts: Facts) -> Found | None:
     limit = f" with maxSkew {skew}" if skew is not None else ""
     where = f"{len(nodes)} of {len(funnel.nodes)} nodes" if nodes else "the nodes"
     return Found(
-        f"{subject} must be spread by {by}{limit}, which rules out {where}. {facts.nodes.sentence(funnel)}"
-        f"{facts.pods.progress}",
+        facts.pods.close(
+            f"{subject} must be spread by {by}{limit}, which rules out {where}. {facts.nodes.sentence(funnel)}"
+        ),
         (
             Evidence(
                 names.subject("Pod", funnel.pod.name, funnel.pod.namespace),

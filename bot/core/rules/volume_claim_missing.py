@@ -27,15 +27,16 @@ def volume_claim_missing(facts: Facts) -> Found | None:
                 absent = facts.snapshot.one_of(o.PersistentVolumeClaim, claim, pod.namespace) is None
             except Unknown:
                 verdict = facts.nodes.verdict(pod)
-                said = verdict is not None and any(part.detail == claim for part in verdict.of("claim-missing"))
-                if verdict is None or (not said and not verdict.parts):
+                if verdict is None or all(part.detail != claim for part in verdict.of("claim-missing")):
                     raise
-                absent, certainty = said, "reported"
+                absent, certainty = True, "reported"
             if absent:
                 subject = names.subject("PersistentVolumeClaim", claim, pod.namespace)
                 shown = names.named("PersistentVolumeClaim", claim, pod.namespace)
                 return Found(
-                    f"Volume claim {shown}, which {facts.pods.naming((pod,), inside=True)} uses, does not exist.{facts.pods.progress}",
+                    facts.pods.close(
+                        f"Volume claim {shown}, which {facts.pods.naming((pod,), inside=True)} uses, does not exist."
+                    ),
                     (Evidence(subject, "metadata.name", "not found"), *facts.pods.said(pod)),
                     (
                         Step(

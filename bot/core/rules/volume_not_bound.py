@@ -31,11 +31,8 @@ def volume_not_bound(facts: Facts) -> Found | None:
     """
     for pod in facts.pods.unscheduled:
         for claim in claims_of(pod):
-            found = facts.snapshot.look_of(o.PersistentVolumeClaim, claim, pod.namespace)
-            if found is None:
-                _say(facts, pod)
-                continue
-            if found.status.phase in {"Bound", ""}:
+            found = facts.snapshot.one_of(o.PersistentVolumeClaim, claim, pod.namespace)
+            if found is None or found.status.phase in {"Bound", ""}:
                 continue
             why = _why(facts, pod, found)
             if why is None:
@@ -44,8 +41,11 @@ def volume_not_bound(facts: Facts) -> Found | None:
             shown = names.named("PersistentVolumeClaim", claim, pod.namespace)
             subject = names.subject("PersistentVolumeClaim", claim, pod.namespace)
             return Found(
-                f"Volume claim {shown}, which {facts.pods.naming((pod,), inside=True)} uses, is {names.quoted(found.status.phase)}, "
-                f"not Bound: {reason}.{facts.pods.progress}",
+                facts.pods.close(
+                    f"Volume claim {shown}, which {facts.pods.naming((pod,), inside=True)} uses, is "
+                    f"{names.quoted(found.status.phase)}, "
+                    f"not Bound: {reason}."
+                ),
                 (Evidence(subject, "status.phase", names.quoted(found.status.phase)), *rows, *facts.pods.said(pod)),
                 (
                     Step(
@@ -58,13 +58,6 @@ def volume_not_bound(facts: Facts) -> Found | None:
                 certainty,
             )
     return None
-
-
-def _say(facts: Facts, pod: o.Pod) -> None:
-    """Where a claim could not be read, the rule is not checked if the scheduler speaks of unbound volumes."""
-    verdict = facts.nodes.verdict(pod)
-    if verdict is not None and verdict.of("unbound"):
-        facts.snapshot.require("PersistentVolumeClaim", pod.namespace)
 
 
 def _why(

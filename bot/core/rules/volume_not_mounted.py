@@ -55,7 +55,7 @@ def volume_not_mounted(facts: Facts) -> Found | None:
             else Step("platform", "Look at the storage driver on this node.", facts.pods.describe(pod)),
         )
         return Found(
-            f"{text}: {names.quoted(event.message)}{facts.pods.progress}",
+            facts.pods.close(f"{text}: {names.quoted(event.message)}"),
             tuple(rows),
             steps,
             (

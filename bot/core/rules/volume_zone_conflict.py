@@ -43,8 +43,9 @@ def volume_zone_conflict(facts: Facts) -> Found | None:
         for _, volume, where in ties
     ]
     return Found(
-        f"{subject} is tied to {' and '.join(texts)}, where no node takes it. {facts.nodes.sentence(funnel)}"
-        f"{facts.pods.progress}",
+        facts.pods.close(
+            f"{subject} is tied to {' and '.join(texts)}, where no node takes it. {facts.nodes.sentence(funnel)}"
+        ),
         (*evidence, *facts.nodes.evidence(funnel)),
         (
             Step("platform", "Add suitable nodes in the volume's zone, or move the volume's data to another zone."),
