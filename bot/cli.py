@@ -6,7 +6,6 @@ Each command imports what it needs itself: `explain -f` starts without the Kuber
 import argparse
 import gc
 import os
-import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -283,6 +282,8 @@ def _look(stream: TextIO) -> tuple[int | None, bool]:
     """Give the terminal's width, None when there is no terminal, and whether it may be coloured (no-color.org)."""
     if not stream.isatty():
         return None, False
+    import shutil
+
     plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
     return shutil.get_terminal_size().columns, not plain
 

@@ -9,8 +9,9 @@ the older vocabulary ("Pending" for almost everything) and the granular one ("Wa
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Literal
+
+import msgspec
 
 from bot.core.patterns import regex
 
@@ -45,8 +46,7 @@ REASONS: dict[str, Family] = {
 # --- what the texts say -----------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class QueueBlocker:
+class QueueBlocker(msgspec.Struct, frozen=True):
     """The state of a queue as the Workload controller saw it: LocalQueue q "doesn't exist" and the like."""
 
     kind: Literal["LocalQueue", "ClusterQueue"]
@@ -54,22 +54,19 @@ class QueueBlocker:
     state: Literal["missing", "inactive", "stopped", "terminating-or-missing"]
 
 
-@dataclass(frozen=True, slots=True)
-class Uncovered:
+class Uncovered(msgspec.Struct, frozen=True):
     """No resource group of the ClusterQueue covers a requested resource."""
 
     resource: str
 
 
-@dataclass(frozen=True, slots=True)
-class FlavorNotFound:
+class FlavorNotFound(msgspec.Struct, frozen=True):
     """A ResourceFlavor that the ClusterQueue names was not there."""
 
     flavor: str
 
 
-@dataclass(frozen=True, slots=True)
-class UntoleratedTaint:
+class UntoleratedTaint(msgspec.Struct, frozen=True):
     """A taint of a ResourceFlavor that nothing tolerated."""
 
     flavor: str
@@ -78,15 +75,13 @@ class UntoleratedTaint:
     effect: str
 
 
-@dataclass(frozen=True, slots=True)
-class AffinityMismatch:
+class AffinityMismatch(msgspec.Struct, frozen=True):
     """The pods' node selector or affinity does not match the flavor's node labels."""
 
     flavor: str
 
 
-@dataclass(frozen=True, slots=True)
-class OverMaximum:
+class OverMaximum(msgspec.Struct, frozen=True):
     """More is asked than the flavor may ever give. Amounts are quantity texts; None where the wording has none."""
 
     resource: str
@@ -98,8 +93,7 @@ class OverMaximum:
     capacity: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class NotFree:
+class NotFree(msgspec.Struct, frozen=True):
     """It fits the maximum, but `more` is missing now. `cohort`: the oldest wording, "in cohort"."""
 
     resource: str
@@ -108,16 +102,14 @@ class NotFree:
     cohort: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class OverBorrowingLimit:
+class OverBorrowingLimit(msgspec.Struct, frozen=True):
     """Nominal quota plus borrowing limit is exceeded (wording of 0.6 and 0.7)."""
 
     resource: str
     flavor: str
 
 
-@dataclass(frozen=True, slots=True)
-class FlavorSkipped:
+class FlavorSkipped(msgspec.Struct, frozen=True):
     """A flavor was not tried: `why` is "nomination", "annotation" or "slice" (an elastic job must keep its flavor)."""
 
     flavor: str
@@ -125,8 +117,7 @@ class FlavorSkipped:
     other: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class TopologyReason:
+class TopologyReason(msgspec.Struct, frozen=True):
     """Topology-aware scheduling found no place. `what` names the wording, `level`, `fits`, `of` and `excluded` its numbers."""
 
     what: Literal[
@@ -143,8 +134,7 @@ class TopologyReason:
     excluded: tuple[tuple[str, int], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Unread:
+class Unread(msgspec.Struct, frozen=True):
     """One fragment that no parser knows."""
 
     text: str
@@ -156,16 +146,14 @@ Reason = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class PodSetReasons:
+class PodSetReasons(msgspec.Struct, frozen=True):
     """Why one pod set got no flavor. Kueue sorts the reasons by alphabet, so their order means nothing."""
 
     pod_set: str
     reasons: tuple[Reason, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Assignment:
+class Assignment(msgspec.Struct, frozen=True):
     """The scheduler's verdict, "couldn't assign flavors to pod set …", with what follows it.
 
     `preempting`: how many victims it waits for; `preemption_failed`: they could not be evicted, it will retry.
@@ -186,16 +174,14 @@ class Assignment:
         return frozenset(name for reason in self.reasons if (name := getattr(reason, "flavor", "")))
 
 
-@dataclass(frozen=True, slots=True)
-class Contention:
+class Contention(msgspec.Struct, frozen=True):
     """It lost inside one scheduling cycle. `fits_after`: it will fit once those preemptions are over."""
 
     what: Literal["overlapping-targets", "no-longer-fits", "others-first", "preemption-gated"]
     fits_after: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class FieldProblem:
+class FieldProblem(msgspec.Struct, frozen=True):
     """One broken field: `what` is above-limits, above-max or below-min."""
 
     field: str
@@ -203,8 +189,7 @@ class FieldProblem:
     what: Literal["above-limits", "above-max", "below-min", "other"]
 
 
-@dataclass(frozen=True, slots=True)
-class Validation:
+class Validation(msgspec.Struct, frozen=True):
     """The scheduler refused to look: namespace, selector, or what the containers ask for."""
 
     what: Literal[
@@ -213,29 +198,25 @@ class Validation:
     fields: tuple[FieldProblem, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Waits:
+class Waits(msgspec.Struct, frozen=True):
     """It is not looked at: for pods to be ready, for its first look, or because an equal one failed."""
 
     what: Literal["pods-ready", "evaluation", "equivalent", "gate-cleared", "hold-released"]
 
 
-@dataclass(frozen=True, slots=True)
-class Gated:
+class Gated(msgspec.Struct, frozen=True):
     """The admission gate annotation, with its value."""
 
     by: str
 
 
-@dataclass(frozen=True, slots=True)
-class OnHold:
+class OnHold(msgspec.Struct, frozen=True):
     """`what`: "scaled-to-zero" or "job"."""
 
     what: Literal["scaled-to-zero", "job"]
 
 
-@dataclass(frozen=True, slots=True)
-class Devices:
+class Devices(msgspec.Struct, frozen=True):
     """Resource claims that Kueue cannot count. `what` names the family; the rest where the wording has it."""
 
     what: Literal[
@@ -248,8 +229,7 @@ class Devices:
     detail: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Preemption:
+class Preemption(msgspec.Struct, frozen=True):
     """Who preempted a Workload and why. `why` is the wording; UIDs are "" where the wording or Kueue did not know them."""
 
     why: str
@@ -265,8 +245,7 @@ Cause = Literal[
 ]  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Eviction:
+class Eviction(msgspec.Struct, frozen=True):
     """The text of an eviction. `detail`: what is said of the cause (checks, nodes, why it was deactivated)."""
 
     cause: Cause
@@ -717,8 +696,7 @@ InactiveWhat = Literal[
 ]  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class InactivePart:
+class InactivePart(msgspec.Struct, frozen=True):
     """One reason for which a ClusterQueue says that it is not active; `names` are the objects it names."""
 
     what: InactiveWhat
@@ -804,8 +782,7 @@ def inactive(reason: str, message: str) -> tuple[InactivePart, ...]:
 # --- admission checks -------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class CheckText:
+class CheckText(msgspec.Struct, frozen=True):
     """The message of an admission check. `detail`: the controller's own words in it; `previous`: the state before a reset."""
 
     what: Literal[
