@@ -22,7 +22,7 @@ class UnknownRuleError(ValueError):
 
 def place(rule: Rule) -> str:
     """Give where a rule stands: its stage, "context", or "last" for what is asked when nothing else fired."""
-    return "context" if rule.context else "last" if rule.fallback else rule.stage
+    return "context" if rule.context else "last" if rule.fallback or rule.last else rule.stage
 
 
 def table() -> str:
@@ -38,7 +38,7 @@ def table() -> str:
 
 def markdown() -> str:
     """Give all rules as a Markdown table, in the order in which the engine asks them."""
-    lines = ["| Rule | Stage | Whose move | Pending because |", "|---|---|---|---|"]
+    lines = ["| Rule | Stage | Whose move | In words |", "|---|---|---|---|"]
     for rule in RULES:
         title = rule.title.replace("|", "\\|")
         lines.append(f"| `{rule.slug}` | {place(rule)} | {_MOVES[rule.move]} | {title} |")
