@@ -9,6 +9,7 @@ from bot.core.diagnosis import Evidence, Holder
 from bot.core.facts.assignment import Figure, FlavorResult
 from bot.core.facts.quota import Shortfall
 from bot.core.names import named, quoted, subject
+from bot.core.quantity import amount as quantity
 from bot.core.quantity import canonical, human
 from bot.core.snapshot import Unknown
 
@@ -74,12 +75,14 @@ def too_many(short: Shortfall) -> str:
 
 
 def told(short: Shortfall) -> str:
-    """Write the figures of Kueue's own text: ": 8 of nvidia.com/gpu in flavor a100, at most 6", "" when it gives none."""
-    parts = [
-        f"{quoted(entry.request)} {quoted(entry.resource)} in flavor {quoted(entry.flavor)}, at most {quoted(entry.capacity)}"
-        for entry in short.told
-        if isinstance(entry, texts.OverMaximum) and entry.request is not None and entry.capacity is not None
-    ]
+    """Write the figures of Kueue's own text: ": 8 nvidia.com/gpu in flavor a100, at most 6", "" when it gives none."""
+    parts = []
+    for entry in short.told:
+        if isinstance(entry, texts.OverMaximum) and entry.request is not None and entry.capacity is not None:
+            with suppress(ValueError):
+                asked = sum(quantity(entry.resource, text) for text in (entry.request, entry.earlier or "0"))
+                most = human(entry.resource, quantity(entry.resource, entry.capacity))
+                parts.append(f"{amount(entry.resource, asked)} in flavor {quoted(entry.flavor)}, at most {most}")
     return f": {'; '.join(parts)}" if parts else ""
 
 

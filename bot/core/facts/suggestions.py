@@ -284,9 +284,9 @@ def lend_more(facts: "Facts", entry: Figure) -> Step | None:
 def raise_quota(facts: "Facts") -> Step | None:
     """Give the step that raises the nominal quota to what is asked, checked by the arithmetic; None without figures."""
     short = facts.quota.shortfall
-    queue = facts.quota.queue
-    if short is None or not short.figures or queue is None:
+    if short is None or not short.figures or facts.quota.queue is None:
         return None
+    queue = facts.quota.queue
     parts = [
         f"{entry.resource} in flavor {quoted(entry.flavor)} to {canonical(entry.resource, entry.nominal + entry.short)}"
         for entry in short.figures

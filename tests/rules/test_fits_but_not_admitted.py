@@ -1,0 +1,45 @@
+"""By the arithmetic it fits, and nothing else holds it."""
+
+from bot.core.names import plain, show
+from tests.clusters import fired, recorded
+from tests.small import READ, queue, small, waiting
+
+
+def test_fires() -> None:
+    answer = recorded("cases/P15").ask("ml-a/fr-131")
+    assert answer.headline.rule == "fits-but-not-admitted"
+    assert (answer.outlook, answer.move) == ("fix", "platform")
+    sentence = show(answer.headline.sentence, plain)
+    assert "flavor a40 has 8 nvidia.com/gpu free for the 4 nvidia.com/gpu that it asks for" in sentence
+    assert "complains of flavor flavor3" in sentence
+    assert "Make Kueue look again" in answer.headline.next[0].do
+
+
+def test_a_taint_that_the_flavor_itself_tolerates() -> None:
+    answer = recorded("cases/P20").ask("ml-a/tol-j")
+    assert answer.headline.rule == "fits-but-not-admitted"
+    assert (
+        "do not tolerate gpu=true:NoSchedule of flavor gpu, which the flavor itself tolerates"
+        in answer.headline.sentence
+    )
+
+
+def test_less_sure_where_usage_is_the_status_word() -> None:
+    only = queue("gpu-cq", {"f": {"gpu": 8}})
+    assert small(only, waiting(gpu=1)).ask("team-a/train").headline.certainty == "certain"
+    cluster = small(only, waiting(gpu=1), read=[entry for entry in READ if not entry.endswith("workloads")])
+    assert "fits-but-not-admitted" in fired(cluster.ask("team-a/train"))
+    (headline,) = [f for f in (cluster.ask("team-a/train").headline,) if f.rule == "fits-but-not-admitted"]
+    assert headline.certainty == "likely"
+
+
+def test_near_miss() -> None:
+    """What waits does not fit; a stopped queue, a line or a missing LimitRange read explains it or leaves it open."""
+    assert "fits-but-not-admitted" not in fired(recorded("v0.19.2/quota-in-use").ask("team-a/train"))
+    assert "fits-but-not-admitted" not in fired(recorded("v0.19.2/strict-fifo-head-blocks").ask("team-a/train"))
+    stopped = queue("gpu-cq", {"f": {"gpu": 8}}, stopPolicy="Hold")
+    assert "fits-but-not-admitted" not in fired(small(stopped, waiting(gpu=1)).ask("team-a/train"))
+    read = [entry for entry in READ if entry != "v1/limitranges"]
+    answer = small(queue("gpu-cq", {"f": {"gpu": 8}}), waiting(gpu=1), read=read).ask("team-a/train")
+    assert "fits-but-not-admitted" not in fired(answer)
+    assert any(entry.rule == "fits-but-not-admitted" for entry in answer.not_checked)

@@ -1,0 +1,205 @@
+"""Which flavor a pod set gets, how the verdicts combine, and what stands in the quota table."""
+
+import pytest
+
+from bot.core.diagnosis import QuotaRow
+from bot.core.facts.quota import Quota
+from bot.core.snapshot import Unknown
+from tests.small import cohort, flavor, holder, pod_set, queue, small, waiting
+
+
+def quota(*objects: object, read: list[str] | None = None) -> Quota:
+    return small(*objects, read=read).facts("team-a/train").quota  # type: ignore[arg-type]
+
+
+def table(found: Quota) -> dict[tuple[str, str], QuotaRow]:
+    return {(row.flavor, row.resource): row for row in found.rows}
+
+
+TWO = queue("gpu-cq", {"reserved": {"cpu": 10, "gpu": 4}, "spot": {"cpu": 10, "gpu": 8}})
+
+
+def test_the_first_flavor_with_room_for_all_resources() -> None:
+    found = quota(TWO, waiting(cpu=2, gpu=6))
+    assert found.verdict == "fits"
+    assert found.assignment_now == {("main", "cpu"): "spot", ("main", "gpu"): "spot"}
+    assert {key: row.verdict for key, row in table(found).items()} == {
+        ("reserved", "cpu"): "fits", ("reserved", "gpu"): "never", ("spot", "cpu"): "fits", ("spot", "gpu"): "fits",
+    }  # fmt: skip
+
+
+def test_one_flavor_for_all_resources_of_a_group() -> None:
+    """The first flavor lacks cpu, the second one gpu: together they would do, and Kueue does not split."""
+    split = queue("gpu-cq", {"reserved": {"cpu": 1, "gpu": 8}, "spot": {"cpu": 8, "gpu": 1}})
+    assert quota(split, waiting(cpu=4, gpu=4)).verdict == "never"
+
+
+def test_several_groups_each_choose_their_own() -> None:
+    groups = queue("gpu-cq", [{"a100": {"gpu": 8}}, {"default": {"cpu": 2}}])
+    found = quota(groups, waiting(cpu=4, gpu=4))
+    assert [group.verdict for group in found.groups] == ["fits", "never"]
+    assert found.verdict == "never"
+    assert found.shortfall is not None
+    assert found.shortfall.flavor == "default"
+
+
+def test_of_two_that_wait_the_smaller_shortage_then_the_first() -> None:
+    held = (holder("a", "gpu-cq", {"gpu": ("reserved", 3)}), holder("b", "gpu-cq", {"gpu": ("spot", 6)}))
+    found = quota(TWO, waiting(gpu=4), *held)
+    assert found.shortfall is not None
+    assert (found.shortfall.flavor, [figure.short for figure in found.shortfall.figures]) == ("spot", [2])
+    same = quota(TWO, waiting(gpu=4), held[0], holder("b", "gpu-cq", {"gpu": ("spot", 7)}))
+    assert same.shortfall is not None
+    assert same.shortfall.flavor == "reserved"
+
+
+def test_wait_is_better_than_never_and_excluded_is_worst() -> None:
+    held = holder("a", "gpu-cq", {"gpu": ("spot", 6)})
+    tainted = flavor("reserved", nodeTaints=[{"key": "dedicated", "value": "x", "effect": "NoSchedule"}])
+    found = quota(TWO, tainted, waiting(gpu=6), held)
+    assert found.verdict == "wait"
+    row = table(found)["reserved", "gpu"]
+    assert (row.verdict, row.why, row.nominal) == ("excluded", "taint dedicated=x:NoSchedule", 4)
+
+
+def test_the_flavors_own_tolerations_count_and_prefer_no_schedule_does_not() -> None:
+    taint = {"key": "gpu", "value": "true", "effect": "NoSchedule"}
+    own = flavor("reserved", nodeTaints=[taint], tolerations=[{"key": "gpu", "operator": "Exists"}])
+    assert quota(TWO, own, waiting(gpu=4)).assignment_now == {("main", "gpu"): "reserved"}
+    soft = flavor("reserved", nodeTaints=[{**taint, "effect": "PreferNoSchedule"}])
+    assert quota(TWO, soft, waiting(gpu=4)).assignment_now == {("main", "gpu"): "reserved"}
+    hard = flavor("reserved", nodeTaints=[{**taint, "effect": "NoExecute"}])
+    assert quota(TWO, hard, waiting(gpu=4)).assignment_now == {("main", "gpu"): "spot"}
+
+
+def affinity(*terms: list[dict[str, object]]) -> dict[str, object]:
+    entries = [{"matchExpressions": term} for term in terms]
+    return {
+        "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": entries}}}
+    }
+
+
+@pytest.mark.parametrize(
+    ("spec", "expected"),
+    [
+        ({"nodeSelector": {"tier": "b"}}, "spot"),
+        ({"nodeSelector": {"tier": "a", "zone": "elsewhere"}}, "reserved"),
+        (affinity([{"key": "tier", "operator": "In", "values": ["b"]}]), "spot"),
+        (affinity([{"key": "tier", "operator": "NotIn", "values": ["a"]}]), "spot"),
+        (
+            affinity([{"key": "tier", "operator": "In", "values": ["b"]}], [{"key": "zone", "operator": "Exists"}]),
+            "reserved",
+        ),
+        (affinity([{"key": "zone", "operator": "In", "values": ["x"]}]), "reserved"),
+    ],
+)
+def test_node_labels_are_compared_by_the_flavors_own_keys(spec: dict[str, object], expected: str) -> None:
+    flavors = flavor("reserved", nodeLabels={"tier": "a"}), flavor("spot", nodeLabels={"tier": "b"})
+    found = quota(TWO, flavors, waiting("train", pod_set(spec=spec, gpu=4)))
+    assert found.assignment_now == {("main", "gpu"): expected}
+
+
+def test_pod_sets_see_what_earlier_ones_took() -> None:
+    found = quota(TWO, waiting("train", pod_set("a", gpu=4), pod_set("b", gpu=4), pod_set("c", gpu=4)))
+    assert found.assignment_now == {("a", "gpu"): "reserved", ("b", "gpu"): "spot", ("c", "gpu"): "spot"}
+    rows = table(found)
+    assert (rows["reserved", "gpu"].requested, rows["reserved", "gpu"].pod_sets) == (4, ("a",))
+    assert (rows["spot", "gpu"].requested, rows["spot", "gpu"].pod_sets) == (8, ("b", "c"))
+
+
+def test_all_pod_sets_of_a_flavor_count_together() -> None:
+    found = quota(
+        queue("gpu-cq", {"f": {"gpu": 4}}), waiting("train", pod_set("a", gpu=2), pod_set("b", count=3, gpu=1))
+    )
+    row = table(found)["f", "gpu"]
+    assert (row.requested, row.capacity, row.short, row.verdict) == (5, 4, 1, "never")
+
+
+def test_a_group_of_pod_sets_gets_one_flavor() -> None:
+    sets = [pod_set(name, gpu=3) | {"topologyRequest": {"podSetGroupName": "g"}} for name in ("a", "b")]
+    found = quota(TWO, waiting("train", *sets))
+    assert found.assignment_now == {("a", "gpu"): "spot", ("b", "gpu"): "spot"}
+
+
+def test_a_flavor_that_borrows_is_passed_over_where_the_queue_says_so() -> None:
+    quotas = {"reserved": {"gpu": 2}, "spot": {"gpu": 8}}
+    other = queue("other", {"reserved": {"gpu": 8}, "spot": {"gpu": 0}}, cohort="co")
+    eager = queue("gpu-cq", quotas, cohort="co")
+    assert quota(eager, other, cohort("co"), waiting(gpu=4)).assignment_now == {("main", "gpu"): "reserved"}
+    shy = queue("gpu-cq", quotas, cohort="co", flavorFungibility={"whenCanBorrow": "TryNextFlavor"})
+    assert quota(shy, other, cohort("co"), waiting(gpu=4)).assignment_now == {("main", "gpu"): "spot"}
+
+
+def test_partial_admission_counts_at_its_smallest_size() -> None:
+    only = queue("gpu-cq", {"f": {"gpu": 4}})
+    assert quota(only, waiting("train", pod_set(count=8, gpu=1))).verdict == "never"
+    assert quota(only, waiting("train", pod_set(count=8, gpu=1) | {"minCount": 4})).verdict == "fits"
+    assert quota(only, waiting("train", pod_set(count=8, gpu=1) | {"minCount": 5})).verdict == "never"
+    held = holder("a", "gpu-cq", {"gpu": ("f", 2)})
+    found = quota(only, held, waiting("train", pod_set(count=8, gpu=1) | {"minCount": 3}))
+    assert found.verdict == "wait"
+    assert found.shortfall is not None
+    assert found.shortfall.at_minimum
+
+
+def test_variants_and_slices_are_held_to_their_flavors() -> None:
+    parts = waiting(gpu=4)
+    parts[1]["metadata"]["annotations"] = {"kueue.x-k8s.io/workload-allowed-resource-flavors": "spot"}
+    assert quota(TWO, parts).assignment_now == {("main", "gpu"): "spot"}
+    slices = waiting("train", pod_set(count=4, gpu=1))
+    slices[1]["metadata"]["annotations"] = {"kueue.x-k8s.io/workload-slice-replacement-for": "team-a/job-old"}
+    found = quota(TWO, slices, holder("old", "gpu-cq", {"gpu": ("spot", 2)}, namespace="team-a"))
+    assert found.assignment_now == {("main", "gpu"): "spot"}
+    assert table(found)["spot", "gpu"].requested == 2
+
+
+def test_usage_comes_from_the_workloads_or_else_from_the_status() -> None:
+    lagging = {"flavorsReservation": [{"name": "reserved", "resources": [{"name": "gpu", "total": "1"}]}]}
+    old = {**TWO, "status": {**TWO["status"], **lagging}}
+    cluster = small(old, waiting(gpu=4), holder("a", "gpu-cq", {"gpu": ("reserved", 3)}))
+    facts = cluster.facts("team-a/train").quota
+    assert (table(facts)["reserved", "gpu"].used, facts.usage(facts.queue)[1]) == (3, True)  # type: ignore[arg-type]
+    read = [entry for entry in cluster.items[0]["read"] if not entry.endswith("workloads")]
+    unsure = small(*cluster.items[2:], read=read).facts("team-a/train").quota
+    assert (table(unsure)["reserved", "gpu"].used, unsure.usage(unsure.queue)[1]) == (1, False)  # type: ignore[arg-type]
+
+
+def test_nothing_is_guessed_where_the_tree_was_not_read() -> None:
+    member = queue("gpu-cq", {"f": {"gpu": 4}}, cohort="co")
+    cluster = small(member, cohort("co"), waiting(gpu=6), holder("a", "gpu-cq", {"gpu": ("f", 1)}))
+    for plural in ("cohorts", "clusterqueues"):
+        read = [entry for entry in cluster.items[0]["read"] if not entry.endswith(plural)]
+        found = small(*cluster.items[2:], read=read).facts("team-a/train").quota
+        with pytest.raises(Unknown, match=plural):
+            _ = found.verdict
+        (row,) = found.rows
+        assert (row.requested, row.nominal, row.used, row.available, row.capacity) == (6, 4, 1, None, None)
+        assert row.verdict is None
+
+
+def test_a_ring_above_the_queue_is_unknown() -> None:
+    ring = cohort("co", "top"), cohort("top", "co")
+    with pytest.raises(Unknown, match="ring"):
+        _ = quota(queue("gpu-cq", {"f": {"gpu": 4}}, cohort="co"), ring, waiting(gpu=1)).verdict
+
+
+def test_effective_quotas_replace_the_spec_or_are_not_known() -> None:
+    plain = queue("gpu-cq", {"f": {"gpu": 8}})
+    shrunk = [{"name": "f", "resources": [{"name": "gpu", "nominalQuota": "2"}]}]
+    known = {**plain, "status": {**plain["status"], "effectiveQuotas": shrunk}}
+    assert table(quota(known, waiting(gpu=4)))["f", "gpu"].capacity == 2
+    strange = {**plain, "status": {**plain["status"], "effectiveQuotas": {"something": {"else": 1}}}}
+    with pytest.raises(Unknown, match="effectiveQuotas"):
+        _ = quota(strange, waiting(gpu=4)).verdict
+
+
+def test_the_order_of_lists_does_not_matter() -> None:
+    objects = [
+        TWO,
+        *waiting(gpu=6),
+        *holder("a", "gpu-cq", {"gpu": ("spot", 3)}),
+        *holder("b", "gpu-cq", {"gpu": ("spot", 3)}),
+    ]
+    one, other = quota(*objects), quota(*reversed(objects))
+    assert (one.rows, one.holders) == (other.rows, other.holders)
+    assert [entry.job for entry in one.holders] == ["Job/a", "Job/b"]
