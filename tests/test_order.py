@@ -136,3 +136,19 @@ def test_the_line_comes_from_visibility_where_the_others_were_not_read() -> None
     line = cluster.unread("workloads").add(own).facts("team-a/train").order.line
     assert (line.position, line.total) == (1, 2)
     assert line.jobs == ()
+
+
+def test_release_window_of_those_before_it() -> None:
+    """It fits alone; with what the Workload before it takes, the holder has to end first."""
+    cluster = recorded("v0.19.2/strict-fifo-head-blocks")
+    cluster = cluster.edit("ClusterQueue", "gpu-cq", {"spec": {"queueingStrategy": "BestEffortFIFO"}})
+    three = {"conditions": [], "resourceRequests": [{"name": "main", "resources": {"cpu": "3"}}]}
+    cluster = cluster.edit("Workload", cluster.named("Workload", "job-big"), {"status": three})
+    facts = _limited(cluster, 3600).facts("team-a/train")
+    window = facts.order.release_window
+    assert window is not None
+    assert (window.short, window.earliest) == (0, facts.now)
+    assert window.latest == datetime(2026, 11, 30, 15, 53, 6, tzinfo=UTC)
+    answer = _limited(cluster, 3600).ask("team-a/train")
+    assert answer.headline.rule == "behind-in-queue"
+    assert any("2026-11-30 15:53 UTC" in step.do for step in answer.headline.next)

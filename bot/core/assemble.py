@@ -12,11 +12,8 @@ NOTHING_WITHHELD = Withheld()
 
 
 def job(facts: Facts) -> JobId | None:
-    """The object that was meant, None when it was not found."""
-    target = facts.identity.target
-    if target is not None:
-        return JobId(target.api_version, target.kind, target.namespace, target.name)
-    return None
+    """The job that was meant, also when only its Workloads were read; None when it was not found or is not clear."""
+    return facts.identity.job
 
 
 def chain(facts: Facts) -> tuple[Link, ...]:
@@ -50,5 +47,6 @@ def kueue_said(facts: Facts) -> KueueSaid | None:
 
 
 def versions(facts: Facts) -> Versions:
-    """The versions that could be told."""
-    return facts.snapshot.versions
+    """The versions that could be told; Kueue's from the image of what was seen of it, when nothing else says it."""
+    known = facts.snapshot.versions
+    return Versions(facts.controller.version, known.kubernetes, known.api)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import Literal, TypeVar, overload
+from typing import Any, Literal, TypeVar, overload
 
 from bot.core import kinds
 from bot.core import objects as o
@@ -128,6 +128,11 @@ class Snapshot:
     def _by_uid(self) -> dict[str, o.KubeObject]:
         everything = [*self.foreign, *(item for items in self.objects.values() for item in items)]
         return {item.metadata.uid: item for item in everything if item.metadata.uid}
+
+    @cached_property
+    def kept(self) -> dict[tuple[str, ...], Any]:
+        """What facts worked out from this snapshot alone, by a key of their own: shared by all questions about it."""
+        return {}
 
     def is_served(self, kind: str) -> bool:
         """Say whether the server may have this kind: False only when discovery proved that it has not."""

@@ -47,3 +47,12 @@ def test_near_miss_nodes_not_read() -> None:
     answer = recorded("cases/P44").unread("nodes").ask("ml-a/full")
     assert "topology-assignment-unusable" not in fired(answer)
     assert "topology-assignment-unusable" in {n.rule for n in answer.not_checked}
+
+
+def test_fires_while_kueue_looks_for_a_replacement() -> None:
+    cluster = recorded("cases/P44").drop("Pod", "full-1")
+    cluster = cluster.edit("Workload", "job-full-10116", {"status": {"unhealthyNodes": [{"name": "n1"}]}})
+    answer = cluster.ask("ml-a/full")
+    found = next(f for f in (answer.headline, *answer.also) if f.rule == "topology-assignment-unusable")
+    assert "1 of 1 pods are missing" in found.sentence
+    assert "n1" in found.sentence

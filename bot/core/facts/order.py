@@ -6,16 +6,20 @@ The queue timestamp is the creation, or the eviction where PodsReadyTimeout or a
 (`pkg/workload/workload.go`). Kueue's own order comes from the visibility API, where it was read.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+import msgspec
 
 from bot.core import objects as o
 from bot.core.diagnosis import Ahead, AheadJob, Holder
+from bot.core.facts.assignment import Figure
 from bot.core.facts.identity import PREFIX, REPLACEMENT_FOR, dig
 from bot.core.facts.lazy import fact
 from bot.core.facts.preemption import Preemption, announced, holds_quota, pods_of, quota_text
+from bot.core.facts.requests import held
 from bot.core.kinds import BY_NAME
 from bot.core.moments import lasting
 from bot.core.names import named, quoted
@@ -27,6 +31,8 @@ from bot.core.snapshot import Unknown, waiting
 
 if TYPE_CHECKING:
     from bot.core.facts import Facts
+
+T = TypeVar("T")
 
 GATED_BY = PREFIX + "admission-gated-by"
 BOOST = PREFIX + "priority-boost"
@@ -168,19 +174,17 @@ def verdict_text(workload: o.Workload) -> str:
     return "" if evicted is not None and evicted.message == text else text
 
 
-def same_shape(one: o.Workload, other: o.Workload) -> bool:
-    """Whether two Workloads are equal to Kueue's eyes: same priority, pod sets, requests and placement wishes."""
-    if priority_of(one) != priority_of(other) or len(one.spec.pod_sets) != len(other.spec.pod_sets):
-        return False
-    return all(
-        (a.count, a.min_count, a.topology_request, _wishes(a.template.spec))
-        == (b.count, b.min_count, b.topology_request, _wishes(b.template.spec))
-        for a, b in zip(one.spec.pod_sets, other.spec.pod_sets, strict=True)
-    )
+def shape(workload: o.Workload) -> bytes:
+    """What Kueue compares to find equal Workloads: priority, pod sets, requests and placement wishes, as bytes."""
+    sets = [
+        (pod_set.count, pod_set.min_count, pod_set.topology_request, _wishes(pod_set.template.spec))
+        for pod_set in workload.spec.pod_sets
+    ]
+    return msgspec.json.encode((priority_of(workload), sets), order="sorted")
 
 
 def _wishes(spec: o.PodSpec) -> tuple[Any, ...]:
-    resources = tuple((c.resources, c.restart_policy) for c in (*spec.containers, *spec.init_containers))
+    resources = [(c.resources, c.restart_policy) for c in (*spec.containers, *spec.init_containers)]
     return resources, spec.node_selector, spec.tolerations, spec.affinity, spec.overhead, spec.runtime_class_name
 
 
@@ -192,7 +196,6 @@ class Order:
         self._facts = facts
         self._snapshot = facts.snapshot
         self._nested = False
-        self._others: dict[tuple[str, str], Facts | None] = {}
 
     # --- the queue ---
 
@@ -249,7 +252,8 @@ class Order:
     def usage_based(self) -> bool:
         """Whether the ClusterQueue sorts by the usage of its LocalQueues first."""
         scope = self.queue.spec.admission_scope
-        return scope is not None and scope.admission_mode == "UsageBasedAdmissionFairSharing"
+        off = isinstance(self._configuration, dict) and "admissionFairSharing" not in self._configuration
+        return scope is not None and scope.admission_mode == "UsageBasedAdmissionFairSharing" and not off
 
     def local_usage(self, workload: o.Workload) -> float | None:
         """What a Workload's LocalQueue used lately, weighted, as usage-based fair sharing compares it; None unknown."""
@@ -292,7 +296,28 @@ class Order:
 
     @fact
     def _candidates(self) -> tuple[o.Workload, ...]:
-        return tuple(w for w in self._snapshot.all_of(o.Workload, read="seen") if self.stands(w))
+        return tuple(w for w in self._kept(("waiting", self.queue.name), self._route_to_here) if self.stands(w))
+
+    def _route_to_here(self) -> tuple[o.Workload, ...]:
+        waiting_here = self._kept(("waiting by queue",), self._by_queue)
+        found: list[o.Workload] = []
+        for key in self._local_queues:
+            found += waiting_here.get(key, ())
+        return tuple(found)
+
+    def _by_queue(self) -> dict[tuple[str, str], list[o.Workload]]:
+        found: dict[tuple[str, str], list[o.Workload]] = {}
+        for w in self._snapshot.all_of(o.Workload, read="seen"):
+            if not any(is_true(w.status.conditions, kind) for kind in ("QuotaReserved", "Finished")):
+                found.setdefault((w.namespace, w.spec.queue_name), []).append(w)
+        return found
+
+    def _kept(self, key: tuple[str, ...], compute: Callable[[], T]) -> T:
+        """Work something out once for all questions about the same snapshot."""
+        if key not in self._snapshot.kept:
+            self._snapshot.kept[key] = compute()
+        value: T = self._snapshot.kept[key]
+        return value
 
     @fact
     def positions(self) -> Mapping[tuple[str, str], int] | None:
@@ -313,6 +338,9 @@ class Order:
     @fact
     def line_up(self) -> tuple[o.Workload, ...]:
         """Those who were read of the Workloads that wait in this ClusterQueue, first one first."""
+        return self._kept(("line", self.queue.name), self._sorted)
+
+    def _sorted(self) -> tuple[o.Workload, ...]:
         places = self.positions
         # what the objects alone cannot tell is in which order Kueue has a sticky preemptor and decayed usage
         unsure = not self.full or self.usage_based or self._sticky is not None
@@ -325,13 +353,16 @@ class Order:
         return (usage if usage is not None else 0.0, workload is not self._sticky, *_base_key(workload))
 
     @fact
-    def before(self) -> tuple[Standing, ...]:
+    def before(self) -> tuple[o.Workload, ...]:
         """Those who were read and stand before it, first one first; () also when it stands nowhere itself."""
         own = self._facts.identity.want()
         line = self.line_up
-        if own not in line:
-            return ()
-        return tuple(Standing(w, self._why(w, own)) for w in line[: line.index(own)])
+        at = next((place for place, w in enumerate(line) if w is own), 0)
+        return line[:at]
+
+    def standing(self, other: o.Workload) -> Standing:
+        """A Workload before the asked one with the reason why it stands there."""
+        return Standing(other, self._why(other, self._facts.identity.want()))
 
     def _why(self, other: o.Workload, own: o.Workload) -> str:
         if self.usage_based and other.spec.queue_name != own.spec.queue_name:
@@ -351,7 +382,8 @@ class Order:
     def line(self) -> Ahead:
         """The line: how many are before it, how many wait in all, the first of them with why. Counts None when unknown."""
         own = self._facts.identity.want()
-        jobs = tuple(AheadJob(s.workload.namespace, "/".join(job_of(s.workload)), s.why) for s in self.before[:SHOWN])
+        shown = map(self.standing, self.before[:SHOWN])
+        jobs = tuple(AheadJob(s.workload.namespace, "/".join(job_of(s.workload)), s.why) for s in shown)
         if not self.stands(own):
             return Ahead(None, None, ())
         if self.full:
@@ -368,14 +400,14 @@ class Order:
         """The facts about another Workload of the same snapshot; None inside such facts: nobody looks further than one."""
         if self._nested:
             return None
-        key = (workload.namespace, workload.name)
-        if key not in self._others:
-            facts = type(self._facts)(
-                self._snapshot, JobRef(workload.namespace, workload.name, "Workload"), self._facts.thresholds
-            )
+        thresholds = self._facts.thresholds
+
+        def ask() -> "Facts | None":
+            facts = type(self._facts)(self._snapshot, JobRef(workload.namespace, workload.name, "Workload"), thresholds)
             facts.order._nested = True  # noqa: SLF001 - the same class
-            self._others[key] = facts if facts.identity.workload is workload else None
-        return self._others[key]
+            return facts if facts.identity.workload is workload else None
+
+        return self._kept(("facts", workload.namespace, workload.name, repr(thresholds)), ask)
 
     def verdict_of(self, workload: o.Workload) -> str | None:
         """The quota verdict of another Workload (fits, wait, never, excluded); None when it cannot be computed."""
@@ -414,7 +446,8 @@ class Order:
         """
         if not self.queue.strict:
             return None
-        return next((s for s in self.before if not self._wrong_namespace(s.workload)), None)
+        head = next((w for w in self.before if not self._wrong_namespace(w)), None)
+        return self.standing(head) if head is not None else None
 
     def _wrong_namespace(self, workload: o.Workload) -> bool:
         try:
@@ -426,39 +459,47 @@ class Order:
         )
 
     @fact
-    def in_motion(self) -> tuple[Standing, ...]:
+    def in_motion(self) -> tuple[o.Workload, ...]:
         """Of those before it the ones that Kueue has yet to decide about, or for which it evicts: they come first.
 
-        Parked ones, whose last verdict was that they do not fit and who still do not, are passed over.
+        Parked ones, whose last verdict was that they do not fit and who still do not, are passed over, and so are their
+        equals. Of the parked ones only the first few are computed again.
         """
-        parked = [s.workload for s in self.before if verdict_text(s.workload)]
-        found = []
-        for standing in self.before:
-            other = standing.workload
+        parked = {self._shape(w) for w in self.before if verdict_text(w)}
+        found: list[o.Workload] = []
+        computed = 0
+        for other in self.before:
             said = announced(other)
             if not verdict_text(other):
-                if not any(self._equals(other, one) for one in parked):
-                    found.append(standing)
-            elif (said is not None and said.kind != "overlap") or (
-                len(found) < SHOWN and self.verdict_of(other) == "fits"
-            ):
-                found.append(standing)
+                if self._shape(other) not in parked:
+                    found.append(other)
+            elif said is not None and said.kind != "overlap":
+                found.append(other)
+            elif computed < SHOWN:
+                computed += 1
+                if self.verdict_of(other) == "fits":
+                    found.append(other)
         return tuple(found)
 
-    def _equals(self, one: o.Workload, other: o.Workload) -> bool:
-        return one is not other and same_shape(one, other)
+    def _shape(self, workload: o.Workload) -> bytes:
+        return self._kept(("shape", workload.namespace, workload.name), lambda: shape(workload))
 
     @fact
     def failed_equal(self) -> o.Workload | None:
         """A Workload of this queue with the same shape and priority that Kueue looked at and found not to fit."""
         own = self._facts.identity.want()
-        equals = [
-            w
-            for w in self.line_up
-            if w is not own and verdict_text(w) and announced(w) is None and same_shape(own, w)
-            and WAITS_FOR_READY not in verdict_text(w).lower()
-        ]  # fmt: skip
-        return equals[0] if equals else None
+        return next(
+            (
+                w
+                for w in self.line_up
+                if w is not own
+                and (text := verdict_text(w))
+                and announced(w) is None
+                and WAITS_FOR_READY not in text.lower()
+                and self._shape(w) == self._shape(own)
+            ),
+            None,
+        )
 
     @fact
     def rival_heads(self) -> tuple[tuple[str, o.Workload], ...]:
@@ -470,14 +511,14 @@ class Order:
             for local in self._snapshot.all_of(o.LocalQueue, read="seen")
             if local.spec.cluster_queue in queues and local.spec.stop_policy not in _STOPPED
         }
+        waiting_in = self._kept(("waiting by queue",), self._by_queue)
         heads: dict[str, o.Workload] = {}
-        for other in sorted(self._snapshot.all_of(o.Workload, read="seen"), key=_base_key):
-            queue = routes.get((other.namespace, other.spec.queue_name))
-            conditions = other.status.conditions
-            if queue is None or other.spec.active is False or other.metadata.deletion_timestamp is not None:
-                continue
-            if not any(is_true(conditions, kind) for kind in ("QuotaReserved", "Finished")):
-                heads.setdefault(queue, other)
+        for key, queue in routes.items():
+            for other in waiting_in.get(key, ()):
+                if other.spec.active is False or other.metadata.deletion_timestamp is not None:
+                    continue
+                if queue not in heads or _base_key(other) < _base_key(heads[queue]):
+                    heads[queue] = other
         return tuple(sorted(heads.items(), key=lambda entry: _base_key(entry[1])))
 
     def share(self, queue: str) -> int | None:
@@ -492,16 +533,26 @@ class Order:
     def blocking_not_ready(self) -> NotReady:
         """Workloads with quota whose pods are not ready, and what shows that Kueue holds everybody up for them."""
         own = self._facts.identity.want()
-        everyone = self._snapshot.all_of(o.Workload, read="seen")
-        blockers = sorted(
-            (w for w in everyone if holds_quota(w) and not is_true(w.status.conditions, "PodsReady")),
-            key=lambda w: (not is_true(w.status.conditions, "Admitted"), ready_since(w) or self._facts.now, w.name),
-        )
-        said = [w for w in everyone if WAITS_FOR_READY in verdict_text(w).lower() and not holds_quota(w)]
-        said.sort(key=lambda w: (w is not own, w.namespace, w.name))
-        return NotReady(
-            tuple(blockers), self._snapshot.covers("Workload"), said[0] if said else None, self._blocks_by_configuration
-        )
+        blockers, said = self._kept(("not ready",), self._not_ready)
+        first = own if any(w is own for w in said) else (said[0] if said else None)
+        return NotReady(blockers, self._snapshot.covers("Workload"), first, self._blocks_by_configuration)
+
+    def _not_ready(self) -> tuple[tuple[o.Workload, ...], tuple[o.Workload, ...]]:
+        blockers: list[o.Workload] = []
+        said: list[o.Workload] = []
+        for w in self._snapshot.all_of(o.Workload, read="seen"):
+            if holds_quota(w):
+                if not is_true(w.status.conditions, "PodsReady"):
+                    blockers.append(w)
+            elif WAITS_FOR_READY in verdict_text(w).lower():
+                said.append(w)
+        blockers.sort(
+            key=lambda w: (
+                not is_true(w.status.conditions, "Admitted"), ready_since(w) or self._facts.now, w.namespace, w.name
+            )
+        )  # fmt: skip
+        said.sort(key=lambda w: (w.namespace, w.name))
+        return tuple(blockers), tuple(said)
 
     @fact
     def held_for_others(self) -> bool:
@@ -547,6 +598,9 @@ class Order:
     @fact
     def last_reservation(self) -> datetime | None:
         """The newest moment at which any Workload that was read got its quota, None when none has."""
+        return self._kept(("last reservation",), self._newest_reservation)
+
+    def _newest_reservation(self) -> datetime | None:
         times = [
             found.last_transition_time
             for w in self._snapshot.all_of(o.Workload, read="seen")
@@ -647,28 +701,52 @@ class Order:
 
     @fact
     def release_window(self) -> ReleaseWindow | None:
-        """By when enough is released, from the execution limits of those who hold what is short. None without such limits."""
-        rows = [row for row in self._facts.quota.rows if row.verdict == "wait" and row.short]
-        if not rows:
+        """By when enough is released, from the execution limits of those who hold what it needs. None without such limits.
+
+        What is short for it alone gives `earliest`, together with what those before it want `latest`.
+        """
+        figure = self._tightest()
+        if figure is None:
             return None
-        row = min(rows, key=lambda row: ((row.short or 0) / max(row.requested, 1), row.flavor, row.resource))
+        ahead = sum(self._asks(other, figure.resource) for other in self.before)
+        alone = max(0, figure.requested - figure.available.amount)
         ends: list[tuple[datetime, int, str]] = []
-        for holder in self._facts.quota.holders:
-            if (holder.flavor, holder.resource) != (row.flavor, row.resource):
-                continue
-            found = self._snapshot.look_of(o.Workload, holder.workload, holder.namespace)
-            end = must_end(found) if found is not None else None
-            if end is not None:
-                ends.append((max(end, self._facts.now), holder.amount, f"{holder.namespace}/{holder.workload}"))
+        for name in sorted(self.preemption.cohort_queues):
+            for workload in self._facts.quota.reserving(name):
+                size = held(workload).get((figure.flavor, figure.resource), 0)
+                end = must_end(workload) if size > 0 else None
+                if end is not None:
+                    who = named("Workload", workload.name, workload.namespace)
+                    ends.append((max(end, self._facts.now), size, who))
         ends.sort()
-        short = row.short or 0
-        earliest = _reached(ends, short)
-        if earliest is None:
+        earliest = _reached(ends, alone) if alone else self._facts.now
+        latest = _reached(ends, max(0, figure.requested + ahead - figure.available.amount))
+        if earliest is None or (not alone and (latest is None or latest <= self._facts.now)):
             return None
-        ahead = sum(self._asks(standing.workload, row.resource) for standing in self.before)
-        latest = _reached(ends, short + ahead)
-        names = tuple(name for end, _, name in ends if end <= (latest or earliest))[:SHOWN]
-        return ReleaseWindow(earliest, latest, row.flavor, row.resource, short, names)
+        names = tuple(dict.fromkeys(name for end, _, name in ends if end <= (latest or earliest)))[:SHOWN]
+        return ReleaseWindow(earliest, latest, figure.flavor, figure.resource, alone, names)
+
+    def _tightest(self) -> Figure | None:
+        """The figure that decides: the one that is short, else the one that leaves least beside the request."""
+        short = self._facts.quota.shortfall_or_none
+        if short is not None:
+            return short.main if short.verdict == "wait" else None
+        chosen = self._facts.quota.assignment_now
+        if not chosen:
+            return None
+        keys = {(flavor, resource) for (_, resource), flavor in chosen.items()}
+        figures = [
+            figure
+            for group in self._facts.quota.deciding.groups
+            for flavor in group.flavors
+            for figure in flavor.figures
+            if (figure.flavor, figure.resource) in keys
+        ]
+        return min(
+            figures,
+            key=lambda f: (f.available.amount / max(f.requested, 1), f.flavor, f.resource),
+            default=None,
+        )
 
     def _asks(self, workload: o.Workload, resource: str) -> int:
         total = 0
@@ -686,7 +764,7 @@ def _owner_uid(workload: o.Workload) -> str:
 
 
 def _reached(ends: list[tuple[datetime, int, str]], wanted: int) -> datetime | None:
-    """The moment by which the ends, in order, have released so much; None when they never do."""
+    """The moment by which the ends, in order, have released so much; None when they never do, or nothing is wanted."""
     freed = 0
     for end, size, _ in ends:
         freed += size

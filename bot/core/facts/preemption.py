@@ -16,7 +16,7 @@ from bot.core import texts
 from bot.core.facts.identity import JOB_UID_LABEL, PREFIX
 from bot.core.facts.lazy import fact
 from bot.core.objects import condition, is_true
-from bot.core.snapshot import Unknown, holders
+from bot.core.snapshot import Snapshot, Unknown, holders
 
 if TYPE_CHECKING:
     from bot.core.facts import Facts
@@ -138,6 +138,22 @@ def holds_quota(workload: o.Workload) -> bool:
     return is_true(conditions, "QuotaReserved") and not is_true(conditions, "Finished")
 
 
+def being_evicted(snapshot: Snapshot) -> tuple[o.Workload, ...]:
+    """The Workloads that were read, are evicted for somebody else's sake and still hold their quota."""
+    key = ("being evicted",)
+    if key not in snapshot.kept:
+        snapshot.kept[key] = tuple(
+            workload
+            for workload in snapshot.all_of(o.Workload, read="seen")
+            if (evicted := condition(workload.status.conditions, "Evicted")) is not None
+            and evicted.status == "True"
+            and evicted.reason in {"Preempted", "FlavorMigration"}
+            and holds_quota(workload)
+        )
+    found: tuple[o.Workload, ...] = snapshot.kept[key]
+    return found
+
+
 class Preemption:
     """What is known of the preemption for the asked Workload."""
 
@@ -184,15 +200,9 @@ class Preemption:
         job_uid = workload.metadata.labels.get(JOB_UID_LABEL, "")
         overlap = self.announced is not None and self.announced.kind == "overlap"
         found = []
-        for other in self._snapshot.all_of(o.Workload, read="seen"):
+        for other in being_evicted(self._snapshot):
             evicted = condition(other.status.conditions, "Evicted")
-            if (
-                other is workload
-                or evicted is None
-                or evicted.status != "True"
-                or evicted.reason not in {"Preempted", "FlavorMigration"}
-                or not holds_quota(other)
-            ):
+            if other is workload or evicted is None:
                 continue
             preempted = condition(other.status.conditions, "Preempted")
             preempted = preempted if preempted is not None and preempted.status == "True" else None
@@ -213,6 +223,12 @@ class Preemption:
         """Whether every Workload that could be a victim was read: all, or the holders of every queue of the cohort."""
         if self._snapshot.covers("Workload"):
             return True
+        try:
+            return self._holders_read()
+        except Unknown:
+            return False
+
+    def _holders_read(self) -> bool:
         if not self._snapshot.covers("ClusterQueue") and self._facts.queue.cohort_path:
             return False
         return all(self._snapshot.covers("Workload", selector=holders(name)) for name in sorted(self.cohort_queues))

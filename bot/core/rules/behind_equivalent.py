@@ -8,7 +8,13 @@ from bot.core.names import named, quoted, subject
 from bot.core.rule import rule
 
 
-@rule("quota", move="nobody", outlook="wait", phases=("waiting",), needs=("Workload", "LocalQueue"))
+@rule(
+    "quota",
+    move="nobody",
+    outlook="wait",
+    phases=("waiting",),
+    needs=("Workload", "LocalQueue", "ClusterQueue"),
+)
 def behind_equivalent(facts: Facts) -> Found | None:
     """An equal Workload did not fit, so this one was not looked at.
 
@@ -22,6 +28,8 @@ def behind_equivalent(facts: Facts) -> Found | None:
     What to do:
         What keeps the equal Workload out keeps this one out: ask about that one.
     """
+    if facts.queue.cluster_queue is None:
+        return None
     own = facts.identity.want()
     text = quota_text(own)
     bypassed = text.lower().startswith(BYPASSED)

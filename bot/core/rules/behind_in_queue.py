@@ -9,7 +9,13 @@ from bot.core.rule import rule
 from bot.core.snapshot import Unknown
 
 
-@rule("quota", move="nobody", outlook="wait", phases=("waiting",), needs=("Workload", "LocalQueue"))
+@rule(
+    "quota",
+    move="nobody",
+    outlook="wait",
+    phases=("waiting",),
+    needs=("Workload", "LocalQueue", "ClusterQueue"),
+)
 def behind_in_queue(facts: Facts) -> Found | None:
     """Others stand before it.
 
@@ -38,10 +44,11 @@ def behind_in_queue(facts: Facts) -> Found | None:
     if not ahead:
         return _lost(facts, me, text)
     line = order.line
-    first = ahead[0]
+    shown = tuple(map(order.standing, ahead[:5]))
+    first = shown[0]
     count = line.position if line.position is not None else len(ahead)
     where = f"{'' if line.position is not None else 'at least '}{count} other Workload{'s stand' if count != 1 else ' stands'}"
-    subjects = tuple(subject("Workload", s.workload.name, s.workload.namespace) for s in ahead[:5])
+    subjects = tuple(subject("Workload", w.name, w.namespace) for w in ahead[:5])
     size = _size(first)
     window = order.release_window
     steps = [Step("nobody", "Wait: it is looked at after those before it.")]
@@ -55,7 +62,7 @@ def behind_in_queue(facts: Facts) -> Found | None:
     return Found(
         f"It would fit, but {where} before it in ClusterQueue {named('ClusterQueue', order.queue.name)}, first"
         f" {kind} {named(kind, name, first.workload.namespace)}{size}: {first.why}.",
-        tuple(Evidence(who, "order", s.why, "computed") for who, s in zip(subjects, ahead[:5], strict=False)),
+        tuple(Evidence(who, "order", s.why, "computed") for who, s in zip(subjects, shown, strict=True)),
         tuple(steps),
         subjects,
         "certain" if order.full and not order.usage_based else "likely",

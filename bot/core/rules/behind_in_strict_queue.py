@@ -7,7 +7,13 @@ from bot.core.names import named, subject
 from bot.core.rule import rule
 
 
-@rule("quota", move="queue-admin", outlook="wait", phases=("waiting",), needs=("Workload", "LocalQueue"))
+@rule(
+    "quota",
+    move="queue-admin",
+    outlook="wait",
+    phases=("waiting",),
+    needs=("Workload", "LocalQueue", "ClusterQueue", "Namespace"),
+)
 def behind_in_strict_queue(facts: Facts) -> Found | None:
     """An earlier Workload holds the strict queue up.
 
@@ -21,6 +27,8 @@ def behind_in_strict_queue(facts: Facts) -> Found | None:
         Wait for the head, or have the queue's owner act: switch the ClusterQueue to BestEffortFIFO, give the head what it
         needs, or take it out of the way. If the head can never fit as written, only that helps.
     """
+    if facts.queue.cluster_queue is None:
+        return None
     if not facts.order.queue.strict:
         return None
     head = facts.order.strict_head

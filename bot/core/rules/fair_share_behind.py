@@ -33,10 +33,10 @@ def _by_usage(facts: Facts) -> Found | None:
         return None
     mine = order.local_usage(own)
     others = [
-        (s.workload, usage)
-        for s in order.in_motion
-        if s.workload.spec.queue_name != own.spec.queue_name
-        and (usage := order.local_usage(s.workload)) is not None
+        (other, usage)
+        for other in order.in_motion
+        if (other.namespace, other.spec.queue_name) != (own.namespace, own.spec.queue_name)
+        and (usage := order.local_usage(other)) is not None
         and mine is not None
         and usage < mine
     ]

@@ -9,7 +9,7 @@ from bot.core.names import named, quoted, subject
 from bot.core.rule import rule
 
 
-@rule("quota", move="platform", outlook="fix", phases=("waiting",), needs=("Workload",))
+@rule("quota", move="platform", outlook="fix", phases=("waiting",), needs=("Workload", "Pod"))
 def preemption_not_progressing(facts: Facts) -> Found | None:
     """The preemption for it does not get on.
 
@@ -94,7 +94,7 @@ def _hanging(facts: Facts, stalled: Stalled, subjects: tuple[str, ...], evidence
         read = facts.snapshot.covers("Pod", victim.workload.namespace)
         why = "although no pod of it is left" if read else "and its pods were not read"
         step = Step("platform", f"Look why the job of {_name(victim)} is not stopped: its controller, its finalizers.")
-        return Found(f"{head}{more}, {why}.", evidence, (step,), subjects)
+        return Found(f"{head}{more}, {why}.", evidence, (step,), subjects, "certain" if read else "likely")
     pod = pods[0]
     name = named("Pod", pod.pod.name, pod.pod.namespace)
     facts_of_pod = Evidence(

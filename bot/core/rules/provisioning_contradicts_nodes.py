@@ -65,10 +65,10 @@ def provisioning_contradicts_nodes(facts: Facts) -> Found | None:
         if node.name in names
     )
     who = subject("ProvisioningRequest", request.name, request.namespace)
-    nodes = f"{len(names)} nodes of its flavor have" if len(names) != 1 else "1 node of its flavor has"
+    where = f"{len(names)} nodes of its flavor have" if len(names) != 1 else "1 node of its flavor has"
     said = quoted(verdict.message or verdict.reason, 160)
     return Found(
-        f"{nodes} {human(resource, total)} {resource} free and room for all its pods, although the autoscaler says"
+        f"{where} {human(resource, total)} {resource} free and room for all its pods, although the autoscaler says"
         f' "{said}".',
         (
             Evidence(who, f"status.conditions[{verdict.type}]", quoted(f"{verdict.status} {verdict.reason}", 120)),

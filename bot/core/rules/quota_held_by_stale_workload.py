@@ -2,12 +2,18 @@
 
 from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
-from bot.core.names import named, subject
+from bot.core.names import named, quoted, subject
 from bot.core.quantity import human
 from bot.core.rule import rule
 
 
-@rule("quota", move="platform", outlook="fix", phases=("waiting",), needs=("Workload",))
+@rule(
+    "quota",
+    move="platform",
+    outlook="fix",
+    phases=("waiting",),
+    needs=("Workload", "Pod", "ClusterQueue", "LocalQueue"),
+)
 def quota_held_by_stale_workload(facts: Facts) -> Found | None:
     """Quota is held by a Workload that runs nothing.
 
@@ -30,13 +36,14 @@ def quota_held_by_stale_workload(facts: Facts) -> Found | None:
     who = subject("Workload", workload.name, workload.namespace)
     name = named("Workload", workload.name, workload.namespace)
     held = f"{human(holder.resource, holder.amount)} {holder.resource} in flavor {holder.flavor}"
+    owners = ", ".join(
+        f"{quoted(ref.kind, 60)}/{quoted(ref.name, 120)}" for ref in workload.metadata.owner_references[:3]
+    )
     evidence = [
         Evidence(who, "status.admission.podSetAssignments[].resourceUsage", held),
-        Evidence(
-            who, "metadata.ownerReferences", ", ".join(_owners(facts, workload.metadata.owner_references)) or "none"
-        ),
+        Evidence(who, "metadata.ownerReferences", owners or "none"),
     ]
-    reason = f" because {stale.why}" if stale.kind in {"own", "parent"} else f": {stale.why}"
+    reason = f": {stale.why}"
     if stale.kind in {"own", "parent"}:
         reason = f", and {stale.why}"
     if stale.idle and stale.kind == "evicted":
@@ -57,8 +64,3 @@ def quota_held_by_stale_workload(facts: Facts) -> Found | None:
         (who,),
         move="asker" if stale.kind in {"own", "parent"} else "platform",
     )
-
-
-def _owners(facts: Facts, references: object) -> list[str]:
-    del facts
-    return [f"{ref.kind}/{ref.name}" for ref in references] if isinstance(references, tuple) else []

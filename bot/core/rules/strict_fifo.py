@@ -18,6 +18,8 @@ def strict_fifo(facts: Facts) -> Found | None:
     What to do:
         Nothing by itself. Where this holds up others for no reason, the queue's owner can switch to BestEffortFIFO.
     """
+    if facts.queue.cluster_queue is None:
+        return None
     queue = facts.order.queue
     if not queue.strict:
         return None

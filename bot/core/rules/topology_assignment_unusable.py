@@ -15,7 +15,8 @@ def topology_assignment_unusable(facts: Facts) -> Found | None:
         The Workload is admitted with a topology assignment, a pod of it is not scheduled, and every node of the domain
         that Kueue pinned it to refuses it: by a taint, because pods are in the way (also those that Kueue knows nothing
         of, and the node's limit on pods), by the pod's own selector, or because the node is cordoned or gone. Also when
-        more pods are pinned to a domain than the assignment says, or to one that it does not name.
+        more pods are pinned to a domain than the assignment says, or to one that it does not name, and while Kueue looks
+        for a replacement for a node that it marked as unhealthy (`status.unhealthyNodes`).
     Why it blocks:
         Kueue adds the domain's labels to the pod's node selector, so the scheduler may not use any other node, even an
         idle one.
@@ -26,7 +27,7 @@ def topology_assignment_unusable(facts: Facts) -> Found | None:
     """
     pinned = facts.topology.pinned
     if not pinned:
-        return None
+        return _unhealthy(facts)
     first = pinned[0]
     pod = named("Pod", first.pod.name, first.pod.namespace)
     place = ", ".join(f"{key}={value}" for key, value in first.labels)
@@ -52,6 +53,25 @@ def topology_assignment_unusable(facts: Facts) -> Found | None:
             subject("Pod", first.pod.name, first.pod.namespace),
             *(subject("Node", r.node) for r in first.refusals[:5]),
         ),
+    )
+
+
+def _unhealthy(facts: Facts) -> Found | None:
+    """Nodes of the assignment that Kueue marked as unhealthy and has not replaced yet, while pods are missing."""
+    own = facts.identity.want()
+    nodes = [node.name for node in own.status.unhealthy_nodes if node.name]
+    counts = facts.pods.counts if nodes else None
+    if counts is None or counts.running >= counts.wanted:
+        return None
+    me = subject("Workload", own.name, own.namespace)
+    told = ", ".join(named("Node", name) for name in nodes[:3])
+    missing = counts.wanted - counts.running
+    return Found(
+        f"{missing} of {counts.wanted} pods are missing: Kueue marked node {told} of the assignment as unhealthy and has found"
+        " no replacement for it yet.",
+        (Evidence(me, "status.unhealthyNodes", ", ".join(subject("Node", name) for name in nodes[:5])),),
+        (Step("platform", f"Bring node {told} back, or make room for the pods on another node of the same domain."),),
+        (me, *(subject("Node", name) for name in nodes[:5])),
     )
 
 
