@@ -39,6 +39,17 @@ _JOB_LABELS = {
     "SparkApplication": ("sparkoperator.k8s.io/app-name",),
 }
 _KUBEFLOW_LABEL = "training.kubeflow.org/job-name"
+_BETWEEN = {
+    "Deployment": ("ReplicaSet",),
+    "JobSet": ("Job",),
+    "TrainJob": ("JobSet", "Job"),
+    "RayJob": ("RayCluster", "Job"),
+    "RayService": ("RayCluster",),
+    "MPIJob": ("Job",),
+    "LeaderWorkerSet": ("StatefulSet",),
+    "CronJob": ("Job",),
+}
+"""What stands between a job object and its pods."""
 _ONE_WORKLOAD_PER_PART = frozenset({"Deployment", "ReplicaSet", "CronJob", "LeaderWorkerSet", "StatefulSet"})
 _UNTOUCHED = frozenset({"ContainerCreating", "PodInitializing", ""})
 """What a container waits with before anything has been tried for it."""
@@ -258,8 +269,12 @@ class Pods:
         )
 
     def require(self) -> None:
-        """Raise Unknown unless the job's pods were read in full."""
-        root = self._facts.identity.root
+        """Raise Unknown unless the job's pods, and what stands between it and them, were read in full."""
+        identity = self._facts.identity
+        for item in self._roots:
+            for kind in _BETWEEN.get(item.kind, ()):
+                self._snapshot.require(kind, self.namespace, selector=owned(item.metadata.uid))
+        root = identity.root
         uid = root.metadata.uid if root is not None else ""
         if uid and self._snapshot.covers("Pod", self.namespace, selector=owned(uid)):
             return
@@ -580,7 +595,7 @@ class Pods:
         if self.missing == 0:
             return ()
         found: list[CreationError] = []
-        for item in self.tree:
+        for item in (*self.tree, *self._unread_owners):
             if isinstance(item, o.Job):
                 found += self._conditions_of(item)
             if isinstance(item, o.Pod):
@@ -594,6 +609,33 @@ class Pods:
             self._snapshot.require("Event", self.namespace)
         epoch = self._facts.now.replace(year=1971)
         return tuple(sorted(found, key=lambda error: (error.at or epoch, error.text), reverse=True))
+
+    @fact
+    def _unread_owners(self) -> tuple[o.Job, ...]:
+        """The job objects that own the Workloads and were not read, with nothing but their names."""
+        known = {(item.kind, item.name) for item in self.tree}
+        return tuple(
+            o.Job(
+                api_version=owner.api_version,
+                kind=owner.kind,
+                metadata=o.Meta(name=owner.name, namespace=self.namespace, uid=owner.uid),
+            )
+            for workload in self._facts.identity.workloads
+            for owner in workload.metadata.owner_references
+            if owner.controller and (owner.kind, owner.name) not in known and owner.kind != "Pod"
+        )
+
+    @fact
+    def job(self) -> o.Job | None:
+        """The job object whose controller makes the pods; None for plain Pods and pod groups.
+
+        Raises Unknown when the Workload's owner was not read.
+        """
+        found = next((item for item in self.tree if isinstance(item, o.Job)), None)
+        if found is None:
+            for owner in self._unread_owners:
+                raise Unknown(self._snapshot.why_not(owner.kind, self.namespace, owner.name))
+        return found
 
     def errors_of(self, kind: ErrorKind) -> tuple[CreationError, ...]:
         """Give the creation errors of one kind, newest first. Raises Unknown when it is not known whether pods are missing."""
@@ -680,8 +722,7 @@ class Pods:
     @property
     def has_suspend(self) -> bool:
         """Whether the job object has a field by which it is suspended."""
-        root = self._facts.identity.root
-        return root is not None and suspended(root) is not None
+        return self.job is not None and suspended(self.job) is not None
 
     def _conditions_of(self, item: o.Job) -> list[CreationError]:
         entries = item.status.get("conditions")
@@ -698,8 +739,8 @@ class Pods:
         Not while the job is suspended, handed to another controller, run on a worker cluster, or of a kind whose pods
         somebody else makes (a plain Pod, a pod group).
         """
-        root = self._facts.identity.root
-        if not isinstance(root, o.Job) or suspended(root) or job_finished(root) is not None:
+        root = self.job
+        if root is None or suspended(root) or job_finished(root) is not None:
             return False
         known = kinds.of_object(root.api_version, root.kind)
         path = known.job.managed_by if known is not None and known.job is not None else "spec.managedBy"

@@ -22,7 +22,7 @@ def pods_not_created(facts: Facts) -> Found | None:
     pods = facts.pods
     if not pods.made_here or pods.missing == 0 or pods.refused or pods.failed or pods.rejected:
         return None
-    root = facts.identity.root
+    root = pods.job
     if root is None:
         return None
     young = (facts.age(pods.since) or 0) < facts.thresholds.young
