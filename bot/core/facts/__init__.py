@@ -3,7 +3,7 @@
 `Facts` is what a rule gets. Its parts: `identity` (which object, which Workload, how far), `queue` (LocalQueue,
 ClusterQueue, cohort path), `quota` (the arithmetic), `order` (who stands before it), `topology`, `checks`, `history`
 (evictions, Kueue's words, events), `pods`, `nodes` (the funnel), `controller` (Kueue itself), `membership`
-(whether Kueue takes the job up).
+(whether Kueue takes the job up), `operator` (whether the controller of its kind acts on it).
 """
 
 from collections.abc import Callable
@@ -100,6 +100,11 @@ class Facts:
         """Whether Kueue takes up the job, and what makes it ignore it."""
         return Membership(self)
 
+    @fact
+    def operator(self) -> "Operator":
+        """Whether the controller of the job's kind accepts the job and acts on it."""
+        return Operator(self)
+
 
 # The parts need the class above only as a type.
 from bot.core.facts.checks import Checks  # noqa: E402
@@ -108,6 +113,7 @@ from bot.core.facts.history import History  # noqa: E402
 from bot.core.facts.identity import Identity  # noqa: E402
 from bot.core.facts.membership import Membership  # noqa: E402
 from bot.core.facts.nodes import Nodes  # noqa: E402
+from bot.core.facts.operator import Operator  # noqa: E402
 from bot.core.facts.order import Order  # noqa: E402
 from bot.core.facts.pods import Pods  # noqa: E402
 from bot.core.facts.queue import Queue  # noqa: E402

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from bot.core import decode, kinds
 from bot.core import objects as o
 from bot.core.facts.lazy import fact
-from bot.core.names import quoted, subject
+from bot.core.names import named, quoted, subject
 from bot.core.objects import condition
 from bot.core.scheduling import selector_matches
 from bot.core.snapshot import Unknown
@@ -165,7 +165,7 @@ class Controller:
             found.append(
                 Sign(
                     "deployment",
-                    f"its Deployment {item.name} in {item.namespace} {say}",
+                    f"its Deployment {named('Deployment', item.name, item.namespace)} {say}",
                     subject("Deployment", item.name, item.namespace),
                     "status.readyReplicas",
                     "0",
@@ -188,7 +188,7 @@ class Controller:
         return [
             Sign(
                 "pods",
-                f"its Pod {pod.name} in {pod.namespace} is not ready",
+                f"its Pod {named('Pod', pod.name, pod.namespace)} is not ready",
                 subject("Pod", pod.name, pod.namespace),
                 "status.conditions[Ready].status",
                 state.status if state is not None else "not reported",
@@ -215,13 +215,11 @@ class Controller:
                 and self._snapshot.covers("Pod", lease.namespace, pod)
                 and self._snapshot.look("Pod", pod, lease.namespace) is None
             )
+            held = named("Pod", holder, lease.namespace) if holder else "nobody"
             if age > lasts + self._facts.thresholds.young:
-                held = quoted(holder) or "nobody"
                 say = f"its leader lease is held by {held} and was renewed {_ago(age)} ago, it lasts {lasts} s"
             elif gone and age > lasts / 2:
-                say = (
-                    f"its leader lease is held by {quoted(holder)}, whose Pod is gone, and was renewed {_ago(age)} ago"
-                )
+                say = f"its leader lease is held by {held}, whose Pod is gone, and was renewed {_ago(age)} ago"
             else:
                 continue
             found.append(
@@ -266,7 +264,7 @@ class Controller:
         return [
             Sign(
                 "endpoints",
-                f"its webhook's Service {name} in {namespace} has no ready address",
+                f"its webhook's Service {named('Service', name, namespace)} has no ready address",
                 subject("Endpoints", name, namespace),
                 "subsets[].addresses" if kind == "Endpoints" else "endpoints[].conditions.ready",
                 "none",

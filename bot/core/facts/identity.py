@@ -42,6 +42,16 @@ _POD_LEVEL = {"Deployment", "ReplicaSet"}
 """Each of their pods has a Workload of its own."""
 _CORE = ("Job", "Pod", "Workload", "Deployment", "StatefulSet", "CronJob")
 """The kinds without which it is never said that there is no such job."""
+MULTIKUEUE = PREFIX + "multikueue"
+_TAKEN = re.compile(r"(?:admitted|reservation) on \"([^\"]+)\"")
+_OWN_CONTROLLERS = {
+    "kubernetes.io/job-controller", "jobset.sigs.k8s.io/jobset-controller", "ray.io/kuberay-operator",
+    "kubeflow.org/training-operator", "kubeflow.org/mpi-operator", "trainer.kubeflow.org/trainjob-controller",
+    "workload.codeflare.dev/appwrapper-controller",
+}  # fmt: skip
+_ENDED_BY_KUEUE = {"OutOfSync", "FailedToStart", "OwnerNotFound", "AdmissionChecksRejected"}
+REFUSED = re.compile(r"forbidden|denied|unauthori[sz]ed|\b40[13]\b", re.IGNORECASE)
+"""What the reason of a gap says when a read was refused."""
 _HELD_STAGES = {"workload", "queue", "quota", "checks", "pods"}
 
 
@@ -174,6 +184,26 @@ class Meant:
     item: o.KubeObject | None = None
     group: PodGroup | None = None
     workloads: tuple[o.Workload, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """How a Workload ended whose job never ran."""
+
+    workload: o.Workload
+    reason: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Remote:
+    """The worker cluster that has the job, and where it says so."""
+
+    workload: o.Workload
+    cluster: str
+    check: str
+    message: str
+    field: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -483,9 +513,7 @@ class Identity:
             gaps = [
                 gap
                 for gap in self._snapshot.gaps
-                if gap.kind in needed
-                and gap.namespace in {"", self._ref.namespace}
-                and re.search(r"forbidden|denied|unauthori[sz]ed|40[13]\b", gap.reason, re.IGNORECASE)
+                if gap.kind in needed and gap.namespace in {"", self._ref.namespace} and REFUSED.search(gap.reason)
             ]
             return tuple(sorted(set(gaps), key=lambda gap: (needed.index(gap.kind), gap.namespace, gap.name)))
         return ()
@@ -879,6 +907,95 @@ class Identity:
         """Whether the deciding Workload is admitted; None when there is no Workload."""
         workload = self.workload
         return None if workload is None else is_true(workload.status.conditions, "Admitted")
+
+    @fact
+    def never_ran(self) -> End | None:
+        """How the Workload ended when the job never ran; None when it ran, or when that is not known."""
+        workload = self.workloads[-1] if self.workloads else None
+        closed = condition(workload.status.conditions, "Finished") if workload is not None else None
+        if workload is None or closed is None or closed.status != "True":
+            return None
+        root = self.root
+        own = self.finished is not None and self.finished[0]
+        if closed.reason in _ENDED_BY_KUEUE and not own:
+            return End(workload, closed.reason, closed.message)
+        never = (
+            closed.reason == "Failed"
+            and workload.status.admission is None
+            and condition(workload.status.conditions, "Admitted") is None
+            and condition(workload.status.conditions, "QuotaReserved") is not None
+            and isinstance(root, o.Job)
+            and not root.status.get("startTime")
+        )
+        return End(workload, closed.reason, closed.message) if never else None
+
+    # --- who runs it once it is admitted ---
+
+    @fact
+    def remote(self) -> Remote | None:
+        """The worker cluster that MultiKueue gave the job to; None when none has taken it."""
+        workload = self.workload
+        if workload is None or phase_of(workload) not in {"admitted", "reserved"}:
+            return None
+        for check in workload.status.admission_checks:
+            named_cluster = _TAKEN.search(check.message)
+            known = self._snapshot.look_of(o.AdmissionCheck, check.name)
+            multikueue = known is None or known.spec.controller_name == MULTIKUEUE
+            if check.state == "Ready" and multikueue and (named_cluster or workload.status.cluster_name):
+                cluster = workload.status.cluster_name or (named_cluster[1] if named_cluster else "")
+                return Remote(
+                    workload, cluster, check.name, check.message, f"status.admissionChecks[{check.name}].message"
+                )
+        if workload.status.cluster_name:
+            return Remote(workload, workload.status.cluster_name, "", "", "status.clusterName")
+        return None
+
+    @fact
+    def foreign_manager(self) -> tuple[str, str] | None:
+        """(field, value) of a managedBy that is not the kind's own controller, nor MultiKueue where a check of it is there."""
+        item = self.root
+        known = kinds.of_object(item.api_version, item.kind) if isinstance(item, o.Job) else None
+        path = known.job.managed_by if known is not None and known.job is not None else ""
+        value = dig({"spec": item.spec}, path) if path and isinstance(item, o.Job) else None
+        if not isinstance(value, str) or not value or value in _OWN_CONTROLLERS:
+            return None
+        if value == MULTIKUEUE and self.workload is not None:
+            for check in self.workload.status.admission_checks:
+                known_check = self._snapshot.look_of(o.AdmissionCheck, check.name)
+                if known_check is None or known_check.spec.controller_name == MULTIKUEUE:
+                    return None
+        return path, value
+
+    @property
+    def has_pods(self) -> bool:
+        """Whether a pod of it was read."""
+        return self.root is not None and any(isinstance(child, o.Pod) for child in self.descendants(self.root))
+
+    @fact
+    def suspended_children(self) -> tuple[o.KubeObject, ...]:
+        """The unfinished jobs below an unsuspended one that are suspended, by name; not those that wait for their turn."""
+        item = self.root
+        if not isinstance(item, o.Job) or suspended(item) is not False or kind_of(item) == "CronJob":
+            return ()
+        below = [child for child in self.descendants(item) if isinstance(child, o.Job) and job_finished(child) is None]
+        found = [child for child in below if suspended(child) is True]
+        steps = each({"spec": item.spec}, "spec.replicatedJobs[].dependsOn[]")
+        in_order = dig({"spec": item.spec}, "spec.startupPolicy.startupPolicyOrder") == "InOrder" or bool(steps)
+        if in_order and len(found) < len([child for child in self.descendants(item) if isinstance(child, o.Job)]):
+            return ()
+        return tuple(sorted(found, key=lambda child: (kind_of(child), child.name)))
+
+    @fact
+    def partial(self) -> tuple[int, int] | None:
+        """(admitted, wanted) pods when fewer were admitted than the Workload wants; else None."""
+        workload = self.workload
+        if workload is None or workload.status.admission is None:
+            return None
+        given = {a.name: a.count for a in workload.status.admission.pod_set_assignments}
+        pairs = [(given.get(pod_set.name), pod_set.count) for pod_set in workload.spec.pod_sets]
+        known = [(count if count is not None else wanted, wanted) for count, wanted in pairs]
+        admitted, wanted = sum(count for count, _ in known), sum(count for _, count in known)
+        return (admitted, wanted) if admitted < wanted else None
 
     def want(self) -> o.Workload:
         """The deciding Workload for rules that need one. Raises Unknown when there is none."""

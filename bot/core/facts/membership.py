@@ -457,7 +457,8 @@ class Membership:
                         if resource == "pods":
                             return Refused(
                                 "it requests the resource pods, which Kueue counts by itself.",
-                                subject_of(item), f"{path}.spec.containers[].resources.requests[pods]", quoted(str(amount)), certain=True,
+                                subject_of(item), f"{path}.spec.containers[].resources.requests[pods]", quoted(str(amount)),
+                                certain=True,
                             )  # fmt: skip
                         if str(amount).strip().startswith("-"):
                             return Refused(
