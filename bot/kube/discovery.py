@@ -47,6 +47,10 @@ class _Group(msgspec.Struct):
     versions: list[_Version] | None = None
 
 
+class _ServerVersion(msgspec.Struct, rename="camel"):
+    git_version: str = ""
+
+
 class _Groups(msgspec.Struct):
     kind: str = ""
     items: list[_Group] | None = None
@@ -95,6 +99,24 @@ class Discovery:
         self._kept: Served | None = None
         self._until = 0.0
         self._asking: asyncio.Lock | None = None
+        self._kubernetes: str | None = None
+        self._kubernetes_until = 0.0
+
+    @property
+    def version_known(self) -> bool:
+        """Whether `kubernetes` would answer without asking."""
+        return asyncio.get_running_loop().time() < self._kubernetes_until
+
+    async def kubernetes(self) -> str | None:
+        """Give the version of Kubernetes, "v1.36.2"; None when the server does not tell. Never raises."""
+        if not self.version_known:
+            try:
+                answer = await self._client.body("/version")
+                self._kubernetes = msgspec.json.decode(answer.body, type=_ServerVersion).git_version or None
+            except (ReadError, msgspec.DecodeError):
+                return None
+            self._kubernetes_until = asyncio.get_running_loop().time() + self._lifetime
+        return self._kubernetes
 
     @property
     def known(self) -> Served | None:

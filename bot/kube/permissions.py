@@ -87,7 +87,8 @@ PERMISSIONS: tuple[Permission, ...] = (
     Permission("apps", "deployments", _BOTH, "whether Kueue runs, and its version", "kueue", optional=True),
     Permission("", "pods", _BOTH, "whether Kueue's pods are ready", "kueue", optional=True),
     Permission("coordination.k8s.io", "leases", _BOTH, "whether Kueue's leader is alive", "kueue", optional=True),
-    Permission("", "endpoints", _BOTH, "whether Kueue's webhook has an address", "kueue", optional=True),
+    Permission("", "endpoints", _BOTH, "the same on a server without EndpointSlices", "kueue", optional=True),
+    Permission("discovery.k8s.io", "endpointslices", _BOTH, "whether Kueue's webhook has an address", "kueue", optional=True),
     Permission("", "configmaps", ("get",), "Kueue's configuration", "kueue", (CONFIGURATION,), optional=True),
 )  # fmt: skip
 

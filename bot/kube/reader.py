@@ -148,22 +148,23 @@ class _Question:
         known = self.discovery.known
         if known is not None:
             self.served = known
-            self.spent += 1
-            await self._round([self._version(), *self._reads([*self._first(), *self._second()])], 0)
+            await self._round(self._reads([*self._first(), *self._second()]), 0)
         else:
-            self.spent += 2
-            await self._round([self._version(), self._discover(), *self._reads(self._first())], 0)
+            self.spent += 1
+            await self._round([self._discover(), *self._reads(self._first())], 0)
             if self._nobody_answers():
                 return
             await self._round(self._reads([*self._second(), *self._owners()]), 1)
         if self._nobody_answers():
             return
         exempt, wants, others = self._third()
+        others = [self._version(), *others]
         allowed = max(0, REQUESTS - self.spent - len(others))
         fresh = [want for want in dict.fromkeys(wants) if self._is_new(want)]
         for want in fresh[allowed:]:
             if not want.spare:
                 self._gap(want, f"request budget of {REQUESTS} reached")
+        self.spent += len(others)
         await self._round([*self._reads([*exempt, *fresh[:allowed]]), *others], 2)
 
     def _nobody_answers(self) -> bool:
@@ -286,7 +287,11 @@ class _Question:
         elif phase in {"waiting", "reserved"}:
             wants += self._queueing(snapshot, queue, workload, phase)
             others += self._visible(queue) if phase == "waiting" else []
+        elif phase == "unmanaged" and root is not None and suspended(root):
+            wants += [*self._own_objects(), *self._webhooks()]
         elif phase in {"admitted", "unmanaged"}:
+            if phase == "unmanaged":
+                wants += [Want("ConfigMap", self.kueue_namespace, CONFIGURATION), *self._webhooks()]
             wants += self._running(facts, root, workload, queue)
         else:
             wants += [Want("Deployment", self.kueue_namespace)]
@@ -369,17 +374,16 @@ class _Question:
         if any(isinstance(item, o.ClusterQueue) and item.cohort for item in snapshot.seen("ClusterQueue")):
             wants.append(Want("Cohort"))
         wants += self._checks(queue, workload)
-        topology = queue.has_topology(snapshot)
-        if topology:
+        if queue.has_topology(snapshot):
             wants += [Want("Topology"), Want("Node"), self._active_pods()]
-        wants += [Want("LimitRange", namespace), Want("Deployment", self.kueue_namespace)]
-        wants += [Want("ConfigMap", self.kueue_namespace, CONFIGURATION), Want("Lease", self.kueue_namespace)]
-        wants.append(Want("Pod", self.kueue_namespace))
-        if not topology:
-            wants.append(Want("Node"))
+        if any(spec.resource_claims for spec in _templates(None, workload)):
+            wants += [Want("ResourceClaimTemplate", namespace), Want("DeviceClass", spare=True)]
+        wants += [Want("LimitRange", namespace), Want("Deployment", self.kueue_namespace), Want("Node")]
+        wants.append(Want("ConfigMap", self.kueue_namespace, CONFIGURATION))
+        wants += [Want(kind, self.kueue_namespace, spare=True) for kind in ("Lease", "Pod", self._addresses)]
+        wants += self._classes(None, workload)
         if phase == "waiting" and _size(snapshot) <= SMALL_CLUSTER:
             wants += [Want("Pod", rows=500, spare=True), Want("Job", rows=500, spare=True)]
-        wants += [*self._classes(None, workload), Want("Endpoints", self.kueue_namespace, spare=True)]
         return wants
 
     def _holders(self, snapshot: Snapshot, queue: "_Path") -> list[Want]:
@@ -511,24 +515,29 @@ class _Question:
             wants += [Want("PriorityClass") for spec in _templates(root, None)[:1] if spec.priority_class_name]
         return wants
 
+    @property
+    def _addresses(self) -> str:
+        """The kind that tells a Service's addresses: Endpoints are going away since Kubernetes 1.33."""
+        return "EndpointSlice" if self.served.has("EndpointSlice") else "Endpoints"
+
     def _own_objects(self) -> list[Want]:
         """Kueue itself; a Role in its namespace grants them."""
         place = self.kueue_namespace
         return [
-            Want("Deployment", place), Want("Pod", place), Want("Lease", place), Want("Endpoints", place),
+            Want("Deployment", place), Want("Pod", place), Want("Lease", place), Want(self._addresses, place),
             Want("ConfigMap", place, CONFIGURATION),
         ]  # fmt: skip
 
     @staticmethod
     def _webhooks() -> list[Want]:
-        return [Want("MutatingWebhookConfiguration"), Want("ValidatingWebhookConfiguration")]
+        return [Want("MutatingWebhookConfiguration"), Want("ValidatingWebhookConfiguration", spare=True)]
 
     @staticmethod
     def _active_pods() -> Want:
         return Want("Pod", fields=ACTIVE_PODS, proves=(Scope("Pod", selector=s.ACTIVE),))
 
     def _visible(self, queue: "_Path") -> list[Awaitable[None]]:
-        """Kueue's own order of those who wait, for the ClusterQueue and for the LocalQueue."""
+        """Kueue's own order of those who wait in the ClusterQueue, or where that is forbidden in the LocalQueue."""
         version = self.served.visibility
         if not version:
             return []
@@ -538,7 +547,7 @@ class _Question:
             paths.append(f"{base}/clusterqueues/{queue.cluster_queue_name}/pendingworkloads")
         if queue.name and is_name(queue.name) and queue.local_queue is not None:
             paths.append(f"{base}/namespaces/{self.ref.namespace}/localqueues/{queue.name}/pendingworkloads")
-        return [self._see(path) for path in paths]
+        return [self._see(*paths)] if paths else []
 
     # --- reading ---
 
@@ -672,8 +681,8 @@ class _Question:
         if decoded is not None and isinstance(decoded.object, o.Job):
             self.foreign.append(decoded.object)
 
-    async def _see(self, path: str) -> None:
-        """Ask the visibility API; a status is an answer too."""
+    async def _see(self, path: str, *else_paths: str) -> None:
+        """Ask the visibility API; a status is an answer too. The next path is asked where the first is forbidden."""
         try:
             answer = await self.client.shared_body(path, (("limit", str(VISIBLE)),), retry=False)
             data = msgspec.json.decode(answer.body)
@@ -681,6 +690,8 @@ class _Question:
             self._count(error)
             if error.status:
                 self.visibility[path] = error.status
+                if error.status == 403 and else_paths:
+                    await self._see(*else_paths)
             else:
                 self.gaps.append(Gap("visibility API", error.reason))
             return
@@ -694,16 +705,7 @@ class _Question:
             self.gaps.append(Gap("visibility API", f"only the first {VISIBLE:,} rows were read"))
 
     async def _version(self) -> None:
-        try:
-            answer = await self.client.shared_body("/version")
-            said = msgspec.json.decode(answer.body)
-        except (ReadError, msgspec.DecodeError) as error:
-            if isinstance(error, ReadError):
-                self._count(error)
-            return
-        self.answered += 1
-        if isinstance(said, dict) and isinstance(said.get("gitVersion"), str):
-            self.kubernetes = said["gitVersion"]
+        self.kubernetes = await self.discovery.kubernetes()
 
     async def _discover(self) -> None:
         self.served = await self.discovery.get()
