@@ -28,6 +28,7 @@ T = TypeVar("T")
 
 TEAM, TEAM_DOMAIN, APP, BOT, BOT_ID = "T0LOCAL", "local", "A0LOCAL", "U0BOT", "B0BOT"
 BOT_TOKEN, APP_TOKEN, SIGNING_SECRET = "xoxb-local", "xapp-local", "local-signing-secret"
+LOOK_SECONDS = 0.05
 TRIGGER_SECONDS, RESPONSE_URL_USES, RESPONSE_URL_SECONDS = 3.0, 5, 30 * 60
 
 
@@ -212,7 +213,7 @@ class LocalSlack:
             self._watchers.discard(queue)
 
     async def until(self, condition: Callable[[], T | None], *, seconds: float = 10) -> T:
-        """Wait for a condition that some change in the workspace makes true, and give its value.
+        """Wait for a condition, looked at after every change in the workspace and now and then, and give its value.
 
         Raises:
             TimeoutError: it did not come true in time.
@@ -220,7 +221,8 @@ class LocalSlack:
         with self.watch() as changes:
             async with asyncio.timeout(seconds):
                 while not (value := condition()):
-                    await changes.get()
+                    with contextlib.suppress(TimeoutError):
+                        await asyncio.wait_for(changes.get(), LOOK_SECONDS)
         return value
 
     def tell(self, change: Json) -> None:
