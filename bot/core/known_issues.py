@@ -318,8 +318,8 @@ def _pods_of_node(facts: "Facts", *, several: bool) -> Match | None:
             told = said is not None and "Too many pods" in said.message and len(nodes) == 1
             if room and (held >= room or told):
                 return Match(
-                    f"Kueue put pod {named('Pod', pod.name, pod.namespace)} on {named('Node', node.name)}, which runs as many pods "
-                    f"as it may ({room})",
+                    f"Kueue put pod {named('Pod', pod.name, pod.namespace)} on {named('Node', node.name)}, which runs as many "
+                    f"pods as it may ({room})",
                     (
                         Evidence(subject("Node", node.name), "status.allocatable[pods]", str(room)),
                         Evidence(

@@ -28,9 +28,9 @@ def explanation_outdated(facts: Facts) -> Found | None:
     last = facts.history.last_repeated(workload, facts.history.text)
     seen = f" (last repeated {lasting(facts.age(last) or 0)} ago)" if last is not None else ""
     first = outdated[0]
-    more = f" {len(outdated) - 1} more of its statements are outdated too." if len(outdated) > 1 else ""
+    more = f" {len(outdated) - 1} more of its statements are disproved too." if len(outdated) > 1 else ""
     return Found(
-        f"Kueue's last words{seen} are outdated: they say that {first.said}, but now {first.now}.{more}",
+        f"Kueue's last words{seen} do not agree with the objects any more: they say that {first.said}, but {first.now}.{more}",
         (
             Evidence(about, "status.conditions[QuotaReserved].message", quoted(facts.history.text), "kueue"),
             *dict.fromkeys(proof for entry in outdated for proof in entry.evidence),
