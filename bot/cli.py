@@ -9,7 +9,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn, TextIO
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 from bot import __version__
 
@@ -21,14 +21,7 @@ NOTHING_HOLDS_IT, PENDING, WRONG_USE, NO_ANSWER, NO_SUCH_JOB = 0, 1, 2, 3, 4
 
 _FILE_ENDINGS = (".json", ".yaml", ".yml")
 _REFERENCE = "the job: NAMESPACE/NAME, NAMESPACE/KIND/NAME, or KIND/NAME with -n"
-_EXIT_STATUS = """\
-exit status of explain:
-  0  nothing holds it back: it runs or has finished
-  1  it is pending, and this is why
-  2  wrong use: the job or an option cannot be read
-  3  no answer: the cluster cannot be reached or read, or nothing explains it
-  4  there is no such job
-
+_EXAMPLES = """
 examples:
   whypending explain team-a/train
   kubectl get workloads,localqueues,clusterqueues -A -o yaml | whypending explain team-a/train -f -
@@ -70,6 +63,29 @@ def _complain(text: str, status: int) -> int:
     return status
 
 
+def commands() -> dict[str, str]:
+    """Give every command with what it does in a few words."""
+    found: dict[str, str] = {}
+
+    def note(name: str, **given: Any) -> argparse.ArgumentParser:  # noqa: ANN401 - whatever argparse takes
+        found[name] = str(given["help"])
+        return _Parser(prog=name)
+
+    for add in _COMMANDS:
+        add(note)
+    return found
+
+
+EXIT_STATUS = {
+    NOTHING_HOLDS_IT: "nothing holds it back: it runs or has finished",
+    PENDING: "it is pending, and this is why",
+    WRONG_USE: "wrong use: the job or an option cannot be read",
+    NO_ANSWER: "no answer: the cluster cannot be reached or read, or nothing explains it",
+    NO_SUCH_JOB: "there is no such job",
+}
+"""What the exit status of `explain` says."""
+
+
 class _Parser(argparse.ArgumentParser):
     """Says what is wrong in one line, and where to read more."""
 
@@ -82,18 +98,18 @@ def _parser() -> argparse.ArgumentParser:
         prog="whypending",
         description="Tells why a Kueue job is pending: the one cause, the numbers that prove it, whose move it is.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        epilog=_EXIT_STATUS,
+        epilog=_epilog(),
     )
     parser.add_argument("--version", action="version", version=f"whypending {__version__}")
-    commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=_Parser)
-    _add_explain(commands.add_parser)
-    _add_snapshot(commands.add_parser)
-    _add_doctor(commands.add_parser)
-    _add_rules(commands.add_parser)
-    _add_schema(commands.add_parser)
-    _add_serve(commands.add_parser)
-    _add_demo(commands.add_parser)
+    subcommands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=_Parser)
+    for add in _COMMANDS:
+        add(subcommands.add_parser)
     return parser
+
+
+def _epilog() -> str:
+    lines = ["exit status of explain:", *(f"  {status}  {text}" for status, text in EXIT_STATUS.items())]
+    return "\n".join(lines) + "\n" + _EXAMPLES
 
 
 _Add = Callable[..., argparse.ArgumentParser]
@@ -105,7 +121,7 @@ def _add_explain(add: _Add) -> None:
         "explain",
         help="why one job is pending",
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        epilog=_EXIT_STATUS,
+        epilog=_epilog(),
     )
     explain.add_argument("reference", nargs="*", metavar="JOB", help=_REFERENCE)
     explain.add_argument(
@@ -197,6 +213,16 @@ def _add_demo(add: _Add) -> None:
     )
     demo.set_defaults(run=_demo)
 
+
+_COMMANDS: tuple[Callable[[_Add], None], ...] = (
+    _add_explain,
+    _add_snapshot,
+    _add_doctor,
+    _add_rules,
+    _add_schema,
+    _add_serve,
+    _add_demo,
+)
 
 # --- the commands ---
 

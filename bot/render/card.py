@@ -14,7 +14,7 @@ from bot.render import limits, words
 from bot.render.limits import Block
 from bot.render.words import code, escape
 
-REFRESH, DETAILS, OPEN = "refresh", "details", "open"
+REFRESH, OPEN = "refresh", "open"
 """Action ids; those of link buttons start with OPEN and a dash: Slack sends an action for them, too."""
 
 _STEPS, _HOLDERS, _AHEAD, _ALSO, _ROWS, _UNCHECKED = 4, 4, 3, 3, 6, 3
@@ -338,15 +338,13 @@ def _foot(answer: Diagnosis) -> list[Block]:
 
 
 def _buttons(answer: Diagnosis) -> Block:
-    """Ask again, the web pages, and all details. Values hold the question and nothing else."""
-    value = reference(answer)
-    elements = [_button("Refresh", REFRESH, value=value)]
+    """Ask again, and the web pages. Values hold the question and nothing else."""
+    elements = [_button("Refresh", REFRESH, value=reference(answer))]
     pages = next((row.links for row in answer.chain if row.kind == "Workload" and row.links), None)
     pages = pages or next((row.links for row in answer.chain if row.links), {})
     for label, url in list(pages.items())[:4]:
         if len(url) <= limits.URL:
             elements.append(_button(label, f"{OPEN}-{len(elements)}", url=url))
-    elements.append(_button("Details", DETAILS, value=value))
     return {"type": "actions", "elements": elements}
 
 

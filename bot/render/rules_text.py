@@ -1,14 +1,7 @@
-"""The rules' documentation, all of it from their docstrings: `whypending rules`, and the tables in the README.
+"""The rules' documentation, all of it from their docstrings: `whypending rules`, and the table in the README."""
 
-`python -m bot.render.rules_text --write README.md` refreshes the generated parts of a file between its markers.
-"""
-
-import argparse
 import difflib
-import sys
 import textwrap
-from collections.abc import Callable, Sequence
-from pathlib import Path
 
 from bot.core.rule import Rule
 from bot.core.rules import RULES
@@ -95,38 +88,3 @@ def _fill(line: str, width: int) -> str:
         break_long_words=False,
         break_on_hyphens=False,
     )
-
-
-def refreshed(text: str, name: str, generated: str) -> str:
-    """Give a text in which what stands between `<!-- name -->` and `<!-- /name -->` is replaced by what was generated.
-
-    Raises ValueError when the markers are missing.
-    """
-    start, end = f"<!-- {name} -->\n", f"<!-- /{name} -->"
-    before, opened, rest = text.partition(start)
-    _, closed, after = rest.partition(end)
-    if not opened or not closed:
-        msg = f"the markers {start.strip()} and {end} are missing"
-        raise ValueError(msg)
-    return f"{before}{start}{generated}\n{end}{after}"
-
-
-GENERATED: dict[str, Callable[[], str]] = {"rules": markdown}
-"""What the README holds by marker. The settings' table comes from a shell and is added by the caller."""
-
-
-def main(arguments: Sequence[str] | None = None, more: dict[str, Callable[[], str]] | None = None) -> int:
-    """Refresh a file (`--write`), or say with status 1 that it is stale."""
-    parser = argparse.ArgumentParser(description="Refresh the generated parts of a file, or check that they are fresh.")
-    parser.add_argument("file", type=Path)
-    parser.add_argument("--write", action="store_true", help="write instead of checking")
-    given = parser.parse_args(arguments)
-    old = text = given.file.read_text()
-    for name, make in {**GENERATED, **(more or {})}.items():
-        text = refreshed(text, name, make())
-    if given.write:
-        given.file.write_text(text)
-    elif text != old:
-        sys.stderr.write(f"{given.file} is stale: run the same with --write\n")
-        return 1
-    return 0
