@@ -52,6 +52,8 @@ class Found:
     move: Move | None = None
     outlook: Outlook | None = None
     data: Mapping[str, Any] = field(default_factory=dict)
+    beside: bool = False
+    """It is true but not what holds the job back: it stands in `also`, never as the headline."""
     unread: tuple[str, ...] = ()
     """What it fired without having read although that could change it ("trainjobs: not read"): the answer is not complete."""
 

@@ -45,6 +45,7 @@ class _Run:
 
     def diagnosis(self) -> Diagnosis:
         fired: list[tuple[int, Rule, Finding]] = []
+        beside: set[int] = set()
         missing: list[
             float
         ] = []  # positions; a rule that fired without having read everything counts as just before itself
@@ -62,9 +63,11 @@ class _Run:
                 missing.append(position)
             elif found is not None:
                 fired.append((position, rule, _finding(rule, found)))
+                if found.beside or rule.only_also:
+                    beside.add(position)
                 self.not_checked += [NotChecked(rule.slug, reason) for reason in found.unread]
                 missing += [position - 0.5] * len(found.unread)
-        headline_at, headline = self._headline(fired)
+        headline_at, headline = self._headline([entry for entry in fired if entry[0] not in beside])
         complete = not any(at < headline_at and not self.rules[math.ceil(at)].context for at in missing)
         facts = self.facts
         return Diagnosis(
@@ -116,7 +119,7 @@ class _Run:
 
     def _headline(self, fired: list[tuple[int, Rule, Finding]]) -> tuple[int, Finding]:
         for position, rule, finding in fired:
-            if not rule.context and not rule.only_also:
+            if not rule.context:
                 return position, finding
         self.facts.unchecked = tuple(self.not_checked)
         last = next(rule for rule in RULES if rule.fallback)

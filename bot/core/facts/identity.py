@@ -568,7 +568,7 @@ class Identity:
         controlling = next((ref for ref in references if ref.controller), None)
         if controlling is None and isinstance(item, o.Workload):
             above = [ref for ref in references if ref.kind != "Pod"]
-            controlling = above[0] if above else references[0] if len(references) == 1 else None
+            controlling = (above or references or (None,))[0]
         return controlling
 
     def _resolve(self, reference: o.OwnerReference, namespace: str) -> o.KubeObject | None:
@@ -607,7 +607,9 @@ class Identity:
             return None
         owners = self.owners(target)
         if isinstance(target, o.Workload):
-            return next((owner for owner in owners if not isinstance(owner, o.Workload)), target)
+            jobs = [owner for owner in owners if not isinstance(owner, o.Workload)]
+            serving = [owner for owner in jobs if kind_of(owner) in _SERVING]
+            return (serving[-1:] or jobs[:1] or [target])[0]
         if kind_of(target) == "CronJob":
             return self._run_of(target)
         own = self._direct(target)
@@ -615,7 +617,7 @@ class Identity:
             sharing = [
                 owner
                 for owner in owners
-                if kind_of(owner) not in _POD_LEVEL and any(workload in own for workload in self._direct(owner))
+                if kind_of(owner) not in _POD_LEVEL and any(workload in own for workload in self._shared(owner))
             ]
             return sharing[-1] if sharing else target
         above = [owner for owner in owners if kind_of(owner) not in {"CronJob", "Workload"}]
@@ -624,6 +626,10 @@ class Identity:
             return managing[-1] if managing and kind_of(managing[-1]) not in _POD_LEVEL else target
         jobs = [owner for owner in above if isinstance(owner, o.Job) and kind_of(owner) in kinds.BY_NAME]
         return (managing or jobs or [target])[-1]
+
+    def _shared(self, owner: o.KubeObject) -> tuple[o.Workload, ...]:
+        """The Workloads that an owner has itself; those of its pods where it makes one pod group of them."""
+        return self.workloads_of(owner) if kind_of(owner) in _SERVING else self._direct(owner)
 
     def _run_of(self, cron: o.KubeObject) -> o.KubeObject:
         """The Job of a CronJob that the question is about: the newest that waits, else the newest unfinished, else the newest.
@@ -771,7 +777,8 @@ class Identity:
         if isinstance(self.target, o.Workload):
             found = self.workloads_of(self.target)
         elif self.root is not None:
-            found = self.workloads_of(self.root)
+            own = self._direct(self.target) if isinstance(self.target, o.Pod) else ()
+            found = self._with_variants(own) or self.workloads_of(self.root)
             if not found and self.unread_owner is not None:
                 found = tuple(self._workload_index.get(self.unread_owner.uid, ()))
         elif self.group is not None:
@@ -794,8 +801,10 @@ class Identity:
             self._prove_absence()
             return None
         variants = [workload for workload in workloads if CONCURRENT_PARENT in workload.metadata.labels]
-        if variants and not any(phase_of(w) in {"admitted", "finished"} for w in workloads if w not in variants):
-            return max(variants, key=lambda workload: (_progress(workload), workload.metadata.name))
+        own = [workload for workload in workloads if workload not in variants]
+        if variants and not any(phase_of(workload) in {"admitted", "finished"} for workload in own):
+            return max(variants, key=lambda workload: (_progress(workload), workload.name))
+        workloads = tuple(own) or workloads
         best = max(_turn(workload) for workload in workloads)
         among = [workload for workload in workloads if _turn(workload) == best]
         if len({frozenset(owner.uid for owner in workload.metadata.owner_references) for workload in among}) > 1:
@@ -970,6 +979,15 @@ class Identity:
     def has_pods(self) -> bool:
         """Whether a pod of it was read."""
         return self.root is not None and any(isinstance(child, o.Pod) for child in self.descendants(self.root))
+
+    @fact
+    def runs(self) -> bool:
+        """Whether it is not suspended and every pod of it that was read runs or has ended well, and there is one."""
+        item = self.root
+        if item is None or suspended(item) is True:
+            return False
+        pods = [pod for pod in (item, *self.descendants(item)) if isinstance(pod, o.Pod)]
+        return bool(pods) and all(pod.status.phase in {"Running", "Succeeded"} for pod in pods)
 
     @fact
     def suspended_children(self) -> tuple[o.KubeObject, ...]:

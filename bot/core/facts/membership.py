@@ -259,9 +259,9 @@ class Membership:
     @fact
     def outside(self) -> Outside | None:
         """Why the namespace is not Kueue's, None when it is. Raises Unknown when neither configuration nor webhooks were read."""
-        item, group, namespace = self._item, self._facts.identity.group, self._facts.ref.namespace
+        item, namespace = self._item, self._facts.ref.namespace
         kind = kind_of(item) if item is not None else "Pod"
-        if item is None and group is None:
+        if not self._asks:
             return None
         by_webhook = self._outside_webhook(kind, namespace)
         if by_webhook is not None:
@@ -319,7 +319,7 @@ class Membership:
     def switched_off(self) -> SwitchedOff | None:
         """Why Kueue does not watch the job's kind, None when it does. Raises Unknown when that cannot be told."""
         item, controller = self._item, self._facts.controller
-        if item is None and self._facts.identity.group is None:
+        if not self._asks:
             return None
         kind = kind_of(item) if item is not None else "Pod"
         known = kinds.BY_NAME.get(kind)

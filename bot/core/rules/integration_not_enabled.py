@@ -10,7 +10,7 @@ from bot.core.rule import rule
     "workload",
     move="platform",
     outlook="fix",
-    phases=("no-workload",),
+    phases=("unmanaged", "no-workload"),
     needs=("ConfigMap", "CustomResourceDefinition", "Pod"),
 )
 def integration_not_enabled(facts: Facts) -> Found | None:
@@ -35,5 +35,6 @@ def integration_not_enabled(facts: Facts) -> Found | None:
         f"Kueue does not watch {kind} objects here, so it ignores {what}: {reason.says}.",
         tuple(Evidence(*entry) for entry in reason.evidence),
         (Step("platform", reason.todo),),
+        beside=facts.identity.phase == "unmanaged",
         certainty="certain" if reason.certain else "likely",
     )

@@ -11,7 +11,7 @@ from bot.core.rule import rule
     "workload",
     move="platform",
     outlook="fix",
-    phases=("no-workload",),
+    phases=("unmanaged", "no-workload"),
     needs=("Namespace", "ConfigMap", "MutatingWebhookConfiguration"),
 )
 def namespace_not_managed(facts: Facts) -> Found | None:
@@ -39,5 +39,6 @@ def namespace_not_managed(facts: Facts) -> Found | None:
         (Evidence(outside.subject, outside.field, outside.value),),
         (Step("platform", "Label the namespace so that the selector matches, or change the selector."),),
         (subject("Namespace", facts.ref.namespace), outside.subject),
+        beside=facts.identity.phase == "unmanaged",
         certainty="certain" if outside.certain else "likely",
     )

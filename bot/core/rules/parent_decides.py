@@ -41,10 +41,15 @@ def parent_decides(facts: Facts) -> Found | None:
         evidence = Evidence(subject_of(target), "metadata.ownerReferences", f"{unread.kind}/{unread.name}")
     else:
         return None
-    known = "" if parent is not None or identity.workloads else ", which could not be read"
+    known = ", which could not be read" if parent is None and not identity.workloads else ""
+    nothing_known = parent is None and not identity.workloads
     return Found(
         f"{titled(target)} has no Workload of its own: {above} decides for it{known}.",
         (evidence,),
         (Step("asker", f"Ask about {ask}"),),
         (about,),
+        beside=not nothing_known,
+        unread=(facts.snapshot.why_not(unread.kind, target.namespace, unread.name),)
+        if nothing_known and unread
+        else (),
     )
