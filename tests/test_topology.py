@@ -234,3 +234,17 @@ def test_partial_admission_needs_the_smallest_count_alone() -> None:
     sets[0] |= {"count": 12, "minCount": 6}
     room = _room(cluster.edit("Workload", name, {"spec": {"podSets": sets}}))
     assert (room.wanted, room.enough) == (6, True)
+
+
+def test_larger_domains_count_per_flavor() -> None:
+    """Where the lowest level is no node, what another flavor's Workloads hold in a domain of that name is not counted."""
+    cluster = recorded(SCENARIO).edit("Topology", "rack", {"spec": {"levels": [{"nodeLabel": "cloud/rack"}]}})
+    cluster = _ask(cluster, 8, {"required": "cloud/rack"})
+    for flavor, fits in (("tas", 5), ("other", 8)):
+        other = cluster.get("Workload", cluster.named("Workload", "job-train"))
+        assignment = {"levels": ["cloud/rack"], "domains": [{"values": [rack], "count": 3} for rack in ("r0", "r1")]}
+        part = {"name": "main", "count": 6, "flavors": {"cpu": flavor}, "topologyAssignment": assignment}
+        other["metadata"] = {"name": "job-other", "namespace": "team-b", "uid": "w-other"}
+        reserved = [{"type": "QuotaReserved", "status": "True", "reason": "QuotaReserved", "message": ""}]
+        other["status"] = {"admission": {"clusterQueue": "cq", "podSetAssignments": [part]}, "conditions": reserved}
+        assert _room(cluster.add(other)).fits == fits

@@ -4,7 +4,7 @@ Tri-state: an object is there, is proven absent (its place was read in full), or
 `require` raise `Unknown` in the third case; the engine turns that into *not checked*. Nobody else handles it.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
@@ -14,6 +14,7 @@ from bot.core import kinds
 from bot.core import objects as o
 
 T = TypeVar("T", bound=o.KubeObject)
+R = TypeVar("R")
 
 
 class Unknown(Exception):  # noqa: N818 - a state of knowledge, not an error
@@ -130,9 +131,18 @@ class Snapshot:
         return {item.metadata.uid: item for item in everything if item.metadata.uid}
 
     @cached_property
-    def kept(self) -> dict[tuple[str, ...], Any]:
-        """What facts worked out from this snapshot alone, by a key of their own: shared by all questions about it."""
+    def _once(self) -> dict[tuple[str, ...], Any]:
         return {}
+
+    def once(self, key: tuple[str, ...], compute: Callable[[], R]) -> R:
+        """Work something out from this snapshot alone, once for all questions about it. The key names it and its arguments.
+
+        What `compute` raises is raised, and not kept.
+        """
+        if key not in self._once:
+            self._once[key] = compute()
+        value: R = self._once[key]
+        return value
 
     def is_served(self, kind: str) -> bool:
         """Say whether the server may have this kind: False only when discovery proved that it has not."""

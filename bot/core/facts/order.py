@@ -6,10 +6,10 @@ The queue timestamp is the creation, or the eviction where PodsReadyTimeout or a
 (`pkg/workload/workload.go`). Kueue's own order comes from the visibility API, where it was read.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
@@ -31,8 +31,6 @@ from bot.core.snapshot import Unknown, waiting
 
 if TYPE_CHECKING:
     from bot.core.facts import Facts
-
-T = TypeVar("T")
 
 GATED_BY = PREFIX + "admission-gated-by"
 BOOST = PREFIX + "priority-boost"
@@ -296,10 +294,12 @@ class Order:
 
     @fact
     def _candidates(self) -> tuple[o.Workload, ...]:
-        return tuple(w for w in self._kept(("waiting", self.queue.name), self._route_to_here) if self.stands(w))
+        return tuple(
+            w for w in self._snapshot.once(("waiting", self.queue.name), self._route_to_here) if self.stands(w)
+        )
 
     def _route_to_here(self) -> tuple[o.Workload, ...]:
-        waiting_here = self._kept(("waiting by queue",), self._by_queue)
+        waiting_here = self._snapshot.once(("waiting by queue",), self._by_queue)
         found: list[o.Workload] = []
         for key in self._local_queues:
             found += waiting_here.get(key, ())
@@ -311,13 +311,6 @@ class Order:
             if not any(is_true(w.status.conditions, kind) for kind in ("QuotaReserved", "Finished")):
                 found.setdefault((w.namespace, w.spec.queue_name), []).append(w)
         return found
-
-    def _kept(self, key: tuple[str, ...], compute: Callable[[], T]) -> T:
-        """Work something out once for all questions about the same snapshot."""
-        if key not in self._snapshot.kept:
-            self._snapshot.kept[key] = compute()
-        value: T = self._snapshot.kept[key]
-        return value
 
     @fact
     def positions(self) -> Mapping[tuple[str, str], int] | None:
@@ -338,7 +331,7 @@ class Order:
     @fact
     def line_up(self) -> tuple[o.Workload, ...]:
         """Those who were read of the Workloads that wait in this ClusterQueue, first one first."""
-        return self._kept(("line", self.queue.name), self._sorted)
+        return self._snapshot.once(("line", self.queue.name), self._sorted)
 
     def _sorted(self) -> tuple[o.Workload, ...]:
         places = self.positions
@@ -407,7 +400,7 @@ class Order:
             facts.order._nested = True  # noqa: SLF001 - the same class
             return facts if facts.identity.workload is workload else None
 
-        return self._kept(("facts", workload.namespace, workload.name, repr(thresholds)), ask)
+        return self._snapshot.once(("facts", workload.namespace, workload.name, repr(thresholds)), ask)
 
     def verdict_of(self, workload: o.Workload) -> str | None:
         """The quota verdict of another Workload (fits, wait, never, excluded); None when it cannot be computed."""
@@ -482,7 +475,7 @@ class Order:
         return tuple(found)
 
     def _shape(self, workload: o.Workload) -> bytes:
-        return self._kept(("shape", workload.namespace, workload.name), lambda: shape(workload))
+        return self._snapshot.once(("shape", workload.namespace, workload.name), lambda: shape(workload))
 
     @fact
     def failed_equal(self) -> o.Workload | None:
@@ -511,7 +504,7 @@ class Order:
             for local in self._snapshot.all_of(o.LocalQueue, read="seen")
             if local.spec.cluster_queue in queues and local.spec.stop_policy not in _STOPPED
         }
-        waiting_in = self._kept(("waiting by queue",), self._by_queue)
+        waiting_in = self._snapshot.once(("waiting by queue",), self._by_queue)
         heads: dict[str, o.Workload] = {}
         for key, queue in routes.items():
             for other in waiting_in.get(key, ()):
@@ -533,7 +526,7 @@ class Order:
     def blocking_not_ready(self) -> NotReady:
         """Workloads with quota whose pods are not ready, and what shows that Kueue holds everybody up for them."""
         own = self._facts.identity.want()
-        blockers, said = self._kept(("not ready",), self._not_ready)
+        blockers, said = self._snapshot.once(("not ready",), self._not_ready)
         first = own if any(w is own for w in said) else (said[0] if said else None)
         return NotReady(blockers, self._snapshot.covers("Workload"), first, self._blocks_by_configuration)
 
@@ -598,7 +591,7 @@ class Order:
     @fact
     def last_reservation(self) -> datetime | None:
         """The newest moment at which any Workload that was read got its quota, None when none has."""
-        return self._kept(("last reservation",), self._newest_reservation)
+        return self._snapshot.once(("last reservation",), self._newest_reservation)
 
     def _newest_reservation(self) -> datetime | None:
         times = [

@@ -140,18 +140,17 @@ def holds_quota(workload: o.Workload) -> bool:
 
 def being_evicted(snapshot: Snapshot) -> tuple[o.Workload, ...]:
     """The Workloads that were read, are evicted for somebody else's sake and still hold their quota."""
-    key = ("being evicted",)
-    if key not in snapshot.kept:
-        snapshot.kept[key] = tuple(
+    return snapshot.once(
+        ("being evicted",),
+        lambda: tuple(
             workload
             for workload in snapshot.all_of(o.Workload, read="seen")
             if (evicted := condition(workload.status.conditions, "Evicted")) is not None
             and evicted.status == "True"
             and evicted.reason in {"Preempted", "FlavorMigration"}
             and holds_quota(workload)
-        )
-    found: tuple[o.Workload, ...] = snapshot.kept[key]
-    return found
+        ),
+    )
 
 
 class Preemption:

@@ -211,6 +211,17 @@ class Mismatch:
 
 
 @dataclass(frozen=True, slots=True)
+class _Assigned:
+    """What a Workload with quota holds of a topology, `each` being what one of its pods asks for."""
+
+    workload: o.Workload
+    flavors: frozenset[str]
+    levels: Values
+    placed: tuple[Placed, ...]
+    each: Amounts
+
+
+@dataclass(frozen=True, slots=True)
 class Refusal:
     """Why one node of a pinned domain refuses a pod. `text` completes "node n1 …"; `field` and `source` prove it."""
 
@@ -359,7 +370,10 @@ class TopologyFacts:
         return self._snapshot.covers("Pod") or self._snapshot.covers("Pod", selector=ACTIVE)
 
     @fact
-    def _assigned(self) -> tuple[tuple[o.Workload, o.PodSet, o.TopologyAssignment, tuple[Placed, ...]], ...]:
+    def _assigned(self) -> tuple[_Assigned, ...]:
+        return self._snapshot.once(("assigned",), self._all_assigned)
+
+    def _all_assigned(self) -> tuple[_Assigned, ...]:
         found = []
         for workload in self._snapshot.all_of(o.Workload, read="seen"):
             if workload.status.admission is None or not holds_quota(workload):
@@ -371,14 +385,19 @@ class TopologyFacts:
                         placed = decode(part.topology_assignment)
                     except Unknown:
                         continue
-                    found.append((workload, sets[part.name], part.topology_assignment, placed))
+                    each = {**pod_requests(sets[part.name].template.spec), "pods": 1}
+                    levels = part.topology_assignment.levels
+                    found.append(_Assigned(workload, frozenset(part.flavors.values()), levels, placed, each))
         return tuple(found)
 
     @fact
     def used_by_pods(self) -> Mapping[str, Amounts]:
         """What the pods on each node take, without those whose Workload has a topology assignment; "pods" counts them."""
-        counted = {(workload.namespace, workload.name) for workload, _, _, _ in self._assigned}
-        owners = {ref.uid for workload, _, _, _ in self._assigned for ref in workload.metadata.owner_references}
+        return self._snapshot.once(("used by pods",), self._used)
+
+    def _used(self) -> Mapping[str, Amounts]:
+        counted = {(entry.workload.namespace, entry.workload.name) for entry in self._assigned}
+        owners = {ref.uid for entry in self._assigned for ref in entry.workload.metadata.owner_references}
         used: dict[str, Amounts] = {}
         for pod in self._snapshot.all_of(o.Pod, read="seen"):
             name = pod.metadata.annotations.get(WORKLOAD_ANNOTATION)
@@ -511,16 +530,18 @@ class TopologyFacts:
             _add(leaf.capacity, allocatable(node))
             _add(leaf.used, self.used_by_pods.get(node.name, {}))
         own = self._facts.identity.workload
-        for workload, pod_set, assignment, placed in self._assigned:
-            if workload is own:
+        hosts = {leaf.values[-1:]: leaf for leaf in leaves.values()} if levels[-1] == HOSTNAME else {}
+        for entry in self._assigned:
+            if entry.workload is own:
                 continue
-            each = {**pod_requests(pod_set.template.spec), "pods": 1}
-            by_host = levels[-1] == HOSTNAME and assignment.levels[-1:] == (HOSTNAME,)
-            for place in placed:
-                for leaf in leaves.values():
-                    same = leaf.values[-1:] == place.values[-1:] if by_host else leaf.values == place.values
-                    if same and (by_host or assignment.levels == levels):
-                        _add(leaf.used, {name: value * place.count for name, value in each.items()})
+            # a node is the same whoever uses it; larger domains count per flavor, as in Kueue
+            by_host = levels[-1] == HOSTNAME and entry.levels[-1:] == (HOSTNAME,)
+            if not by_host and (entry.levels != levels or flavor not in entry.flavors):
+                continue
+            for place in entry.placed:
+                leaf = hosts.get(place.values[-1:]) if by_host else leaves.get(place.values)
+                if leaf is not None:
+                    _add(leaf.used, {name: value * place.count for name, value in entry.each.items()})
         return leaves
 
     def free_on(self, node: o.Node) -> Amounts:
@@ -532,7 +553,6 @@ class TopologyFacts:
                     free[name] -= value
         return free
 
-    @fact
     def _by_node(self) -> Mapping[str, tuple[o.Pod, ...]]:
         found: dict[str, list[o.Pod]] = {}
         for pod in self._snapshot.all_of(o.Pod, read="seen"):
@@ -542,7 +562,7 @@ class TopologyFacts:
 
     def pods_on(self, node: str) -> tuple[o.Pod, ...]:
         """The unfinished pods that were read on a node."""
-        return self._by_node.get(node, ())
+        return self._snapshot.once(("pods by node",), self._by_node).get(node, ())
 
     # --- where Kueue put the pods ---
 
