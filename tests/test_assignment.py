@@ -183,6 +183,12 @@ def test_a_ring_above_the_queue_is_unknown() -> None:
         _ = quota(queue("gpu-cq", {"f": {"gpu": 4}}, cohort="co"), ring, waiting(gpu=1)).verdict
 
 
+def test_cohorts_nested_without_end_are_unknown() -> None:
+    chain = [cohort(f"c{n}", f"c{n + 1}") for n in range(2000)]
+    with pytest.raises(Unknown, match="nested"):
+        _ = quota(queue("gpu-cq", {"f": {"gpu": 4}}, cohort="c0"), *chain, waiting(gpu=1)).verdict
+
+
 def test_effective_quotas_replace_the_spec_or_are_not_known() -> None:
     plain = queue("gpu-cq", {"f": {"gpu": 8}})
     shrunk = [{"name": "f", "resources": [{"name": "gpu", "nominalQuota": "2"}]}]

@@ -1,12 +1,16 @@
 """What a Workload asks for and holds, as Kueue counts it."""
 
+import json
 from typing import Any
 
+import msgspec
 import pytest
 
+from bot.core import objects as o
 from bot.core.facts.requests import PodSetRequests, held
+from bot.core.facts.requests import asked as count
 from bot.core.snapshot import Unknown
-from tests.clusters import Cluster
+from tests.clusters import CASES, QUOTA_TREES, RECORDINGS, Cluster, recorded
 from tests.small import READ, holder, pod_set, queue, small, thing, waiting
 
 BOTH = queue("gpu-cq", {"a100": {"cpu": 10, "memory": "10Gi", "gpu": 8}})
@@ -33,6 +37,44 @@ def container(restart: str = "", limits: dict[str, str] | None = None, **request
 def test_kueues_own_count_wins_over_the_template() -> None:
     status = {"resourceRequests": [{"name": "main", "resources": {"cpu": "1500m"}}]}
     assert requests(small(BOTH, waiting("train", pod_set(count=3, cpu=1), status=status))) == {"cpu": 1500}
+
+
+def _counted() -> list[Any]:
+    found: list[Any] = []
+    for folder, prefix in ((RECORDINGS, ""), (QUOTA_TREES, "quota_trees/"), (CASES, "cases/")):
+        found += [
+            prefix + str(path.relative_to(folder)).removesuffix(".json")
+            for path in sorted([*folder.glob("*.json"), *folder.glob("*/*.json")])
+            if '"resourceRequests"' in path.read_text()
+        ]
+    return found
+
+
+@pytest.mark.parametrize("name", _counted())
+def test_the_template_counts_to_what_kueue_counted(name: str) -> None:
+    """Wherever Kueue wrote `status.resourceRequests`, our own count of the templates gives the same amounts."""
+    snapshot = recorded(name).snapshot()
+    for workload in snapshot.all_of(o.Workload):
+        if workload.status.resource_requests and not workload.metadata.annotations:
+            bare = msgspec.structs.replace(
+                workload, status=msgspec.structs.replace(workload.status, resource_requests=(), conditions=())
+            )
+            for pods_covered in (False, True):
+                ours = count(bare, snapshot, pods_covered=pods_covered)
+                theirs = count(workload, snapshot, pods_covered=pods_covered)
+                assert [entry.requests for entry in ours] == [entry.requests for entry in theirs]
+
+
+def test_kueues_count_of_an_older_spec_is_passed_over() -> None:
+    """Half of the pods are left since Kueue counted; a resource that only Kueue knows of keeps its count."""
+    refused = {"type": "QuotaReserved", "status": "False", "reason": "Pending", "message": "", "observedGeneration": 1}
+    for resources, expected in (({"cpu": "4"}, {"cpu": 2000}), ({"cpu": "4", "gpu": "1"}, {"cpu": 4000, "gpu": 1})):
+        status = {"resourceRequests": [{"name": "main", "resources": resources}], "conditions": [refused]}
+        parts = waiting("train", pod_set(count=2, cpu=1), status=status)
+        parts[1]["metadata"]["generation"] = 2
+        assert requests(small(BOTH, parts)) == expected
+        parts[1]["metadata"]["generation"] = 1
+        assert requests(small(BOTH, parts))["cpu"] == 4000
 
 
 def test_pods_count_only_where_they_are_covered() -> None:
@@ -88,6 +130,29 @@ def test_runtime_class_overhead_counts() -> None:
     runtime = thing("node.k8s.io/v1", "RuntimeClass", "kata", handler="kata", overhead={"podFixed": {"cpu": "250m"}})
     parts = containers(container(cpu="1"), runtimeClassName="kata")
     assert requests(small(BOTH, runtime, waiting("train", parts))) == {"cpu": 1250}
+
+
+def configured(**resources: Any) -> dict[str, Any]:
+    text = json.dumps({"kind": "Configuration", "resources": resources})
+    data = {"controller_manager_config.yaml": text}
+    return thing("v1", "ConfigMap", "kueue-manager-config", "kueue-system", data=data)
+
+
+def test_what_kueues_configuration_leaves_out() -> None:
+    only = queue("gpu-cq", {"f": {"cpu": 10}})
+    parts = waiting("train", pod_set(cpu=1, example_com__net=2))
+    assert small(only, parts).facts("team-a/train").quota.verdict == "excluded"
+    for resources in ({"excludeResourcePrefixes": ["example.com"]}, {"quotaCheckStrategy": "IgnoreUndeclared"}):
+        found = small(only, parts, configured(**resources)).facts("team-a/train").quota
+        assert (found.verdict, dict(found.requests[0].requests)) == ("fits", {"cpu": 1000})
+
+
+def test_a_transformation_is_left_to_kueue() -> None:
+    change = configured(transformations=[{"input": "gpu", "strategy": "Replace", "outputs": {"credits": "5"}}])
+    with pytest.raises(Unknown, match="transforms gpu"):
+        requests(small(BOTH, change, waiting(gpu=1)))
+    told = {"resourceRequests": [{"name": "main", "resources": {"credits": "5"}}]}
+    assert requests(small(BOTH, change, waiting(gpu=1, status=told))) == {"credits": 5}
 
 
 def test_pods_that_are_done_no_longer_count() -> None:

@@ -40,6 +40,9 @@ if TYPE_CHECKING:
 NEEDS = ("Workload", "LocalQueue", "ClusterQueue", "Cohort", "ResourceFlavor", "LimitRange", "RuntimeClass")
 """The kinds that must be readable for a rule about quota to be sure."""
 
+_DEEPEST = 100
+"""How many nested Cohorts are followed."""
+
 Cause = Literal[
     "exceeds-queue-capacity",
     "exceeds-borrowing-limit",
@@ -105,8 +108,45 @@ class Quota:
 
     def requests_in(self, queue: o.ClusterQueue) -> tuple[PodSetRequests, ...]:
         """Give what each pod set would ask of another ClusterQueue: the same, but "pods" only where it is covered."""
-        covered = any(PODS in group.covered_resources for group in queue.spec.resource_groups)
-        return asked(self._facts.identity.want(), self._snapshot, pods_covered=covered)
+        covered = {resource for group in queue.spec.resource_groups for resource in group.covered_resources}
+        workload = self._facts.identity.want()
+        found = asked(workload, self._snapshot, pods_covered=PODS in covered)
+        return self._as_configured(workload, found, covered)
+
+    def _as_configured(
+        self, workload: o.Workload, pod_sets: tuple[PodSetRequests, ...], covered: set[str]
+    ) -> tuple[PodSetRequests, ...]:
+        """Leave out what Kueue's configuration leaves out, as far as it was read; by default it leaves out nothing.
+
+        Raises Unknown when a transformation would change what Kueue has not counted itself yet.
+        """
+        try:
+            config = self._facts.controller.configuration.get("resources")
+        except Unknown:
+            return pod_sets
+        config = config if isinstance(config, dict) else {}
+        counted = {entry.name for entry in workload.status.resource_requests}
+        for change in _dicts(config.get("transformations")):
+            name = change.get("input")
+            if isinstance(name, str) and any(
+                name in pod_set.requests and pod_set.name not in counted for pod_set in pod_sets
+            ):
+                reason = f"Kueue's configuration transforms {name}, and Kueue has not counted the requests yet"
+                raise Unknown(reason)
+        prefixes = config.get("excludeResourcePrefixes")
+        out = tuple(prefix for prefix in (prefixes if isinstance(prefixes, list) else ()) if isinstance(prefix, str))
+        ignores = config.get("quotaCheckStrategy") == "IgnoreUndeclared"
+        return tuple(
+            replace(
+                pod_set,
+                requests={
+                    name: value
+                    for name, value in pod_set.requests.items()
+                    if not name.startswith(out) and (name in covered or not ignores)
+                },
+            )
+            for pod_set in pod_sets
+        )
 
     # --- the tree ---
 
@@ -175,11 +215,15 @@ class Quota:
 
     def reserving(self, queue: str) -> tuple[o.Workload, ...]:
         """Give the Workloads that were seen to have their reservation in a ClusterQueue."""
-        return tuple(
-            workload
-            for workload in self._snapshot.all_of(o.Workload, read="seen")
-            if workload.status.admission is not None and workload.status.admission.cluster_queue == queue
-        )
+        return tuple(self._reserving.get(queue, ()))
+
+    @fact
+    def _reserving(self) -> Mapping[str, list[o.Workload]]:
+        found: dict[str, list[o.Workload]] = {}
+        for workload in self._snapshot.all_of(o.Workload, read="seen"):
+            if workload.status.admission is not None:
+                found.setdefault(workload.status.admission.cluster_queue, []).append(workload)
+        return found
 
     # --- how near it comes ---
 
@@ -536,6 +580,10 @@ class Quota:
         return found
 
 
+def _dicts(data: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - free-form configuration
+    return [entry for entry in data if isinstance(entry, dict)] if isinstance(data, list) else []
+
+
 def _groups(queue: o.ClusterQueue) -> tuple[Group, ...]:
     return tuple(
         Group(group.covered_resources, tuple(flavor.name for flavor in group.flavors))
@@ -551,11 +599,14 @@ def owner_of(workload: o.Workload) -> str:
 
 
 def _root(cohort: str, parents: Mapping[str, str]) -> str | None:
-    """Give the root above a Cohort, None when it is in or below a ring."""
+    """Give the root above a Cohort, None when it is in or below a ring. Raises Unknown for a chain without an end in sight."""
     seen = {cohort}
     while above := parents.get(cohort, ""):
         if above in seen:
             return None
+        if len(seen) > _DEEPEST:
+            reason = f"cohorts {cohort}: more than {_DEEPEST} of them are nested"
+            raise Unknown(reason)
         seen.add(above)
         cohort = above
     return cohort

@@ -14,7 +14,7 @@ from bot.core import objects as o
 from bot.core import quantity
 from bot.core.cohorts import Key
 from bot.core.facts.identity import REPLACEMENT_FOR
-from bot.core.objects import is_true
+from bot.core.objects import condition, is_true
 from bot.core.scheduling import pod_requests
 from bot.core.snapshot import Snapshot, Unknown
 
@@ -56,20 +56,26 @@ def left_to_run(workload: o.Workload, pod_set: o.PodSet) -> int:
 def asked(workload: o.Workload, snapshot: Snapshot, *, pods_covered: bool) -> tuple[PodSetRequests, ...]:
     """Give what each pod set asks for, in the order of spec.podSets.
 
+    Kueue's count is passed over where it is older than the spec (`observedGeneration`) and speaks of the same resources.
     `pods_covered`: whether the ClusterQueue covers the resource "pods". For an elastic slice: only what it wants beyond
     the slice that it replaces. Raises Unknown when an amount is not a quantity or the replaced slice was not read.
     """
+    refusal = condition(workload.status.conditions, "QuotaReserved")
+    old_count = refusal is not None and 0 < refusal.observed_generation < workload.metadata.generation
     counted = {entry.name: entry.resources for entry in workload.status.resource_requests}
     old = _replaced(workload, snapshot)
     found = []
     for pod_set in workload.spec.pod_sets:
         count = left_to_run(workload, pod_set)
         missing: tuple[str, ...] = ()
-        if pod_set.name in counted:
-            requests = amounts(counted[pod_set.name], f"Workload {workload.namespace}/{workload.name}")
-        else:
+        kueues = counted.get(pod_set.name)
+        if kueues is None or old_count:
             spec, missing = _with_defaults(pod_set.template.spec, workload.namespace, snapshot)
             requests = {name: value * count for name, value in pod_requests(spec).items()}
+        if kueues is not None:
+            told = amounts(kueues, f"Workload {workload.namespace}/{workload.name}")
+            if not old_count or {*told, PODS} != {*requests, PODS} or missing:
+                requests, missing = told, ()
         requests.pop(PODS, None)
         if pods_covered:
             requests[PODS] = count
