@@ -118,7 +118,7 @@ def _pools_at_limit(facts: "Facts", pod: o.Pod) -> list[tuple[str, Evidence]]:
             continue
         for resource, text in sorted(limits.items()):
             try:
-                most, now = amount(resource, text), amount(resource, used.get(resource, "0"))
+                most, now = amount(resource, str(text)), amount(resource, str(used.get(resource, "0")))
             except ValueError:
                 continue
             if (

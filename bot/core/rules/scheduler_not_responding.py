@@ -33,6 +33,7 @@ def scheduler_not_responding(facts: Facts) -> Found | None:
     if not silent:
         return None
     pod = silent[0]
+    facts.pods.sure_event(pod, "FailedScheduling")
     scheduler = pod.spec.scheduler_name or DEFAULT_SCHEDULER
     usual = scheduler == DEFAULT_SCHEDULER
     subject = names.subject("Pod", pod.name, pod.namespace)
