@@ -522,7 +522,9 @@ class Nodes:
         if not funnel.nodes:
             text = funnel.verdict.text if funnel.verdict is not None else ""
             total = funnel.verdict.nodes if funnel.verdict is not None else 0
-            head = f"The scheduler says of {total} nodes" if total else "The scheduler says"
+            head = (
+                f"The scheduler says of {total} {'node' if total == 1 else 'nodes'}" if total else "The scheduler says"
+            )
             return f"{head}: {names.quoted(text)}."
         left = list(funnel.nodes)
         steps: list[str] = []
@@ -559,7 +561,7 @@ class Nodes:
     # --- what a rule says of it ---
 
     def _considered(self, funnel: Funnel) -> tuple[o.Node, ...]:
-        return funnel.candidates or funnel.failing("resources")
+        return (funnel.candidates if funnel.blame == "resources" else ()) or funnel.failing("resources")
 
     def rooms(self, funnel: Funnel, without: Iterable[str] = ()) -> tuple[Room, ...]:
         """Give the resources that decide, the one missing on most nodes first, without those named in `without`."""
@@ -651,6 +653,21 @@ class Nodes:
         there = tuple(f"{key}={value}" for value in sorted(carried))
         reached = (values[0] in carried if values else False) if met is None else met
         return Wish(key, values[0] if values else "", text, field, flavor, added, reached, there)
+
+    def flavor_without(self, funnel: Funnel) -> str:
+        """Give the assigned ResourceFlavor whose own nodes are all closed by a taint that it does not declare, else ""."""
+        place = self._facts.pods.pod_set_of(funnel.pod)
+        assignment = place[2] if place is not None else None
+        nodes = funnel.passing("labels")
+        for name in sorted(set(assignment.flavors.values())) if assignment is not None else ():
+            flavor = self._snapshot.look_of(o.ResourceFlavor, name)
+            if flavor is None or not flavor.spec.node_labels or not nodes:
+                continue
+            declared = {(taint.key, taint.value) for taint in flavor.spec.node_taints}
+            closed = [{(t.key, t.value) for t in self.untolerated(node, funnel.pod)} - declared for node in nodes]
+            if all(closed) and set.intersection(*closed):
+                return name
+        return ""
 
     def tied(self, pod: o.Pod) -> tuple[tuple[str, str, str], ...]:
         """Give the pod's bound claims whose volumes are tied to nodes: (claim, volume, where)."""

@@ -358,10 +358,34 @@ class Pods:
             pods = group.pods if group is not None else tuple(pod for pod in tops if isinstance(pod, o.Pod))
             asked = [len(group.pods)] if group is not None else []
             asked += [int(text) for pod in pods if (text := pod.metadata.annotations.get(GROUP_TOTAL, "")).isdecimal()]
+        admitted += self._submitters
         if not counts and not asked:
             reason = "how many pods it wants: neither a Workload nor the job says so"
             raise Unknown(reason)
         return max([admitted, *asked])
+
+    @property
+    def _submitters(self) -> int:
+        """The pods by which a RayJob submits itself, where its Workload has no pod set for them."""
+        root = self._facts.identity.root
+        sets = {pod_set.name for workload in self.workloads for pod_set in workload.spec.pod_sets}
+        if root is None or root.kind != "RayJob" or "submitter" in sets:
+            return 0
+        return sum(any(owner.kind == "Job" for owner in pod.metadata.owner_references) for pod in self.current)
+
+    @fact
+    def short_sets(self) -> tuple[str, ...]:
+        """The pod sets of which fewer pods run with all their containers than Kueue admitted.
+
+        Known only while no pod has done its work and every pod carries its pod set's label; empty otherwise.
+        """
+        labels = [pod.metadata.labels.get(POD_SET_LABEL) for pod in self.current]
+        if self.done or len(self.workloads) != 1 or not all(labels):
+            return ()
+        admission = self.workloads[0].status.admission
+        up = [pod.metadata.labels[POD_SET_LABEL] for pod in self.current if is_ready(pod) or pod in self.unready]
+        entries = admission.pod_set_assignments if admission is not None else ()
+        return tuple(entry.name for entry in entries if entry.count is not None and up.count(entry.name) < entry.count)
 
     @fact
     def done(self) -> int:

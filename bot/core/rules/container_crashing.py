@@ -1,5 +1,7 @@
 """Rule container-crashing."""
 
+from typing import NamedTuple
+
 from bot.core import names
 from bot.core import objects as o
 from bot.core.diagnosis import Evidence, Found, Step
@@ -23,6 +25,7 @@ def container_crashing(facts: Facts) -> Found | None:
     What to do:
         Read the log of the last run. Exit code 137 with OOMKilled means that it wants more memory than its limit.
     """
+    stuck: dict[str, _Crash] = {}
     for view in facts.pods.containers:
         status = view.status
         ended = status.last_state.terminated or status.state.terminated
@@ -34,10 +37,22 @@ def container_crashing(facts: Facts) -> Found | None:
         words = _words(ended)
         if in_loop and waiting is not None and ended is None:
             words = names.quoted(waiting.message or waiting.reason)
-        return _found(facts, view.pod, status, words, waiting.reason if in_loop and waiting is not None else "")
+        reason = waiting.reason if in_loop and waiting is not None else ""
+        stuck.setdefault(view.pod.name, _Crash(view.pod, status, words, reason))
+    if stuck:
+        return _found(facts, tuple(stuck.values()))
     if facts.pods.failed and facts.pods.missing and facts.pods.made_here:
         return _failed_pods(facts)
     return None
+
+
+class _Crash(NamedTuple):
+    """One container that keeps failing: how it ended, and what it waits with now."""
+
+    pod: o.Pod
+    status: o.ContainerStatus
+    words: str
+    reason: str
 
 
 def _words(ended: o.ContainerStateDetail | None) -> str:
@@ -49,15 +64,18 @@ def _words(ended: o.ContainerStateDetail | None) -> str:
     return text + (f": {names.quoted(ended.message, 200)}" if ended.message else "")
 
 
-def _found(facts: Facts, pod: o.Pod, status: o.ContainerStatus, words: str, reason: str) -> Found:
+def _found(facts: Facts, crashes: tuple[_Crash, ...]) -> Found:
+    pod, status, words, reason = crashes[0]
+    many = len(crashes)
     subject = names.subject("Pod", pod.name, pod.namespace)
     count = status.restart_count
     times = f" after {count} {'restart' if count == 1 else 'restarts'}" if count else ""
     name = names.quoted(status.name)
+    more = f" (and of {many - 1} more pods)" if many > 2 else " (and of 1 more pod)" if many == 2 else ""
     state = f" ({names.quoted(reason)})" if reason else ""
     return Found(
         facts.pods.close(
-            f"Container {name} of {facts.pods.naming((pod,), inside=True)} keeps failing{times}{state}: {words}."
+            f"Container {name} of {facts.pods.naming((pod,), inside=True)}{more} keeps failing{times}{state}: {words}."
         ),
         (
             Evidence(subject, f"status.containerStatuses[{name}].restartCount", str(count)),

@@ -41,7 +41,7 @@ def node_resources_insufficient(facts: Facts) -> Found | None:
             outlook="fix",
         )
     rooms = facts.nodes.rooms(funnel)
-    never = not facts.nodes.would_fit_emptied(funnel)
+    never = funnel.blame == "resources" and not facts.nodes.would_fit_emptied(funnel)
     outlook: Outlook = "never-as-written" if never else "wait"
     return Found(
         facts.pods.close(_sentence(facts, funnel, rooms, subject, never=never)),
@@ -72,7 +72,10 @@ def _sentence(facts: Facts, funnel: Funnel, rooms: tuple[Room, ...], subject: st
         )
     sentence = f"{subject} {verb} {' and '.join(texts)}{each}. {facts.nodes.sentence(funnel)}"
     scattered = next((room for room in rooms if room.total_free is not None and room.total_free >= room.asked), None)
-    if never:
+    nominated = funnel.pod.status.nominated_node_name
+    if nominated:
+        sentence += f" The scheduler is making room for it on node {names.named('Node', nominated)}."
+    elif never:
         sentence += " Even an empty node is too small."
     elif scattered is not None and scattered.resource != "pods":
         sentence += f" {amount(scattered.resource, scattered.total_free or 0)} are free, but scattered over nodes."

@@ -46,12 +46,19 @@ def node_taint_not_tolerated(facts: Facts) -> Found | None:
         words = funnel.verdict.of("taint") if funnel.verdict is not None else ()
         text = ", ".join(names.quoted(part.detail or part.text) for part in words)
         sentence = f"{subject} does not tolerate the taint {text}. {facts.nodes.sentence(funnel)}"
-    move: Move = "platform" if states and len(states) == len(ranked) else "asker"
+    move: Move = "platform" if ranked and all(state for _, state in ranked) else "asker"
+    flavor = facts.nodes.flavor_without(funnel)
+    if flavor and move == "asker":
+        move = "queue-admin"
+        sentence += (
+            f" ResourceFlavor {flavor} stands for these nodes and names neither the taint nor a toleration of it."
+        )
     if move == "platform":
         steps = [Step("platform", "Bring these nodes back, or replace them.", "kubectl get nodes")]
     else:
         first = ranked[0][0] if ranked else text
-        steps = [
+        steps = [Step("queue-admin", f"Put the taint and a toleration into ResourceFlavor {flavor}.")] if flavor else []
+        steps += [
             Step("asker", f"Add a toleration for {names.quoted(first)} to the pod template, if it may run there."),
             Step("queue-admin", "Or put the toleration into the ResourceFlavor, so that Kueue injects it."),
         ]

@@ -12,7 +12,8 @@ def pods_not_created(facts: Facts) -> Found | None:
 
     When:
         The job is admitted (or not Kueue's) and not suspended, fewer pods exist than it wants, and no quota, policy or
-        missing ServiceAccount explains it. Not while earlier pods fail and the controller waits between attempts.
+        missing ServiceAccount explains it. Not while earlier pods fail and the controller waits between attempts, and not
+        while a pod that exists is itself held up.
     Why it blocks:
         The kind's controller makes the pods: it is slow, down, or met an error that nobody recorded here. Quota is held
         all the while.
@@ -21,6 +22,9 @@ def pods_not_created(facts: Facts) -> Found | None:
     """
     pods = facts.pods
     if not pods.made_here or pods.missing == 0 or pods.refused or pods.failed or pods.rejected:
+        return None
+    if pods.unscheduled or pods.gated or pods.starting:
+        # many controllers make the next pod only when the one before it is up: what holds that one comes first
         return None
     root = pods.job
     if root is None:

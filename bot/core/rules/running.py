@@ -1,6 +1,7 @@
 """Rule running."""
 
 from bot.core import names
+from bot.core import objects as o
 from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
 from bot.core.objects import condition
@@ -24,6 +25,8 @@ def running(facts: Facts) -> Found | None:
     pods.require()
     up = pods.ready + len(pods.unready)
     if pods.wanted == 0 or up < pods.needed or pods.unscheduled or pods.gated or len(pods.starting) > len(pods.unready):
+        return None
+    if pods.short_sets:
         return None
     if pods.unready:
         return _not_ready(facts)
@@ -55,8 +58,20 @@ def _not_ready(facts: Facts) -> Found:
     said = probe.message if probe is not None else (ready.message if ready is not None else "")
     field = "events[Unhealthy].message" if probe is not None else "status.conditions[Ready].status"
     are = "is" if len(waiting) == 1 else "are"
+    lost = [entry for entry in waiting if _lost(facts, entry)]
     words = f": {names.quoted(said)}" if said else ""
     who = pods.naming(waiting, inside=True)
+    if lost:
+        node = names.named("Node", lost[0].spec.node_name)
+        return Found(
+            f"All {pods.needed} pods were started, but {len(lost)} of them {'is' if len(lost) == 1 else 'are'} on a node that "
+            f"is not ready now: node {node}.",
+            (Evidence(names.subject("Node", lost[0].spec.node_name), "status.conditions[Ready].status", "not True"),),
+            (Step("platform", "Look at this node.", f"kubectl describe node {node}"),),
+            pods.subjects(lost),
+            move="platform",
+            outlook="fix",
+        )
     return Found(
         f"All {pods.needed} pods run, but {len(waiting)} of them {are} not ready yet ({who}){words}.",
         (Evidence(subject, field, names.quoted(said) or "not True"),),
@@ -64,3 +79,10 @@ def _not_ready(facts: Facts) -> Found:
         pods.subjects(waiting),
         outlook="in-progress",
     )
+
+
+def _lost(facts: Facts, pod: o.Pod) -> bool:
+    """Say whether the pod's node is seen to be not ready."""
+    node = facts.snapshot.look_of(o.Node, pod.spec.node_name)
+    ready = condition(node.status.conditions, "Ready") if node is not None else None
+    return ready is not None and ready.status != "True"
