@@ -17,6 +17,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot import telemetry, web
 from bot.core.facts import Thresholds
 from bot.kube.client import Cluster as KubeCluster
+from bot.kube.client import preload, tune_gc
 from bot.render.links import Templates
 from bot.service import Service, Site
 from bot.settings import Cluster, ConfigurationError, Settings
@@ -76,6 +77,7 @@ async def _until_signalled(settings: Settings) -> int:
     for sign in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(sign, stop.set)
     async with clusters(settings) as service, running(settings, service) as bot:
+        tune_gc()
         bot.failed.add_done_callback(lambda _: stop.set())
         await stop.wait()
         if bot.failed.done():
@@ -123,6 +125,7 @@ async def running(settings: Settings, service: Explains) -> AsyncIterator[Bot]:
     token = settings.secret("slack_bot_token")
     app_token = settings.secret("slack_app_token") if settings.slack_mode == "socket" else ""
     signing_secret = settings.secret("slack_signing_secret") if settings.slack_mode == "http" else "unused"
+    preload()
     logger = logging.getLogger("whypending.bolt")
     if logger.level == logging.NOTSET:
         logger.setLevel(logging.INFO)  # it writes out every body when its own level is not above DEBUG

@@ -4,6 +4,7 @@ import asyncio
 import json
 import re
 import time
+from functools import partial
 from typing import Any
 
 import aiohttp
@@ -21,7 +22,10 @@ from tests.workspace import Recorded, World, by_bot, hanging_server, shown, work
 QUOTA = "v0.19.2/quota-in-use"
 SENTENCE = "6 of 8 are in use"
 
-in_thread = lambda arguments: bool(arguments.get("thread_ts"))  # noqa: E731 - which calls of chat.postMessage carry the card
+
+def in_thread(arguments: dict[str, Any]) -> bool:
+    """Which calls of chat.postMessage carry the card."""
+    return bool(arguments.get("thread_ts"))
 
 
 @pytest.mark.parametrize("mode", ["socket", "http"])
@@ -270,6 +274,7 @@ async def test_refresh_says_what_changed_and_the_root_follows() -> None:
         assert "*changed* from Waiting its turn to Running" in shown(changed)
         root = await edited(world, card["thread_ts"])
         assert "Running" in root["text"]
+        assert f"Asked by <@{world.ann.id}>" in shown(root)
 
 
 async def test_pressing_refresh_twice_leaves_one_remark() -> None:
@@ -278,7 +283,7 @@ async def test_pressing_refresh_twice_leaves_one_remark() -> None:
         card = await world.card()
         for times in (1, 2):
             await world.slack.click(card, world.ml, world.ann, "refresh")
-            await world.slack.until(lambda n=times: len(world.slack.called("chat.update")) >= 2 * n or None)
+            await world.slack.until(partial(updated, world, 2 * times))
         assert shown(await edited(world, card["ts"])).count("Refreshed by") == 1
 
 
@@ -298,6 +303,31 @@ async def test_a_card_that_was_deleted_meanwhile_is_answered_privately() -> None
         world.ml.messages.remove(card)
         await world.slack.click(card, world.ml, world.ann, "refresh")
         assert SENTENCE in shown(await world.whisper())
+
+
+async def test_details_open_a_modal_at_once_and_fill_it_with_the_evidence() -> None:
+    service = Recorded(recorded(QUOTA))
+    async with workspace(service) as world:
+        await world.ask("team-a/train")
+        card = await world.card()
+        service.gate.clear()
+        await world.slack.click(card, world.ml, world.ann, "details")
+        opened = await world.slack.until(lambda: next(iter(world.slack.views.values()), None))
+        assert "Reading the cluster" in shown(opened)
+        service.gate.set()
+        await world.slack.until(lambda: world.slack.called("views.update") or None)
+        filled = shown(world.slack.views[opened["id"]])
+        assert "quota-in-use" in filled
+        assert "status.flavorsReservation" in filled or "admission" in filled
+
+
+async def test_details_that_cannot_open_a_modal_are_private() -> None:
+    slack = LocalSlack()
+    slack.fail("views.open", error="expired_trigger_id")
+    async with workspace(recorded(QUOTA), slack=slack) as world:
+        await world.ask("team-a/train")
+        await slack.click(await world.card(), world.ml, world.ann, "details")
+        assert "quota-in-use" in shown(await world.whisper())
 
 
 async def test_link_buttons_are_acknowledged() -> None:
@@ -444,8 +474,16 @@ async def test_every_form_of_an_answer_is_one_that_slack_takes(name: str) -> Non
             if refusals:
                 slack.fail("chat.postMessage", error="invalid_blocks", times=refusals, when=in_thread)
             await world.ask("team-a/trian" if name == "job-not-found" else "team-a/train")
-            await slack.until(lambda n=refusals: len(replies(world)) == n + 1 or None)
+            await slack.until(partial(replied, world, refusals + 1))
         assert [c.answer for c in slack.calls if not c.answer.get("ok", True) and "asked_for" not in c.answer] == []
+
+
+def updated(world: World, times: int) -> bool | None:
+    return len(world.slack.called("chat.update")) >= times or None
+
+
+def replied(world: World, times: int) -> bool | None:
+    return len(replies(world)) == times or None
 
 
 def replies(world: World) -> list[dict[str, Any]]:

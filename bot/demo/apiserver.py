@@ -8,8 +8,8 @@ the recording. `faults` plays slow, broken and refusing servers.
 import asyncio
 import base64
 import binascii
+import bisect
 import contextlib
-import itertools
 import json
 import re
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
@@ -95,10 +95,30 @@ class _Resource:
     namespaced: bool
     objects: dict[tuple[str, str], _Stored] = field(default_factory=dict)
     recorded: bool = True
+    order: list[_Stored] | None = None
+    selected: dict[tuple[str, str, str], list[_Stored]] = field(default_factory=dict)
+    """What selectors chose, until something changes: a real server looks through its objects much faster."""
 
     @property
     def api_version(self) -> str:
         return f"{self.group}/{self.version}" if self.group else self.version
+
+    def changed(self) -> None:
+        """Forget what followed from the objects."""
+        self.order = None
+        self.selected.clear()
+
+    def within(self, namespace: str) -> list[_Stored]:
+        """Give the objects of a namespace, or ("") of all, in the order of their keys."""
+        if self.order is None:
+            self.order = [self.objects[key] for key in sorted(self.objects)]
+        low = bisect.bisect_left(self.order, (namespace, ""), key=_key) if namespace else 0
+        high = bisect.bisect_left(self.order, (f"{namespace}\0", ""), key=_key) if namespace else len(self.order)
+        return self.order[low:high]
+
+
+def _key(stored: _Stored) -> tuple[str, str]:
+    return stored.key
 
 
 class _RefusedError(Exception):
@@ -199,11 +219,13 @@ class RecordedApi:
             listed = {name: value for name, value in stored.items() if name not in {"kind", "apiVersion"}}
         key = (meta.get("namespace", ""), meta["name"])
         resource.objects[key] = _Stored(stored, msgspec.json.encode(listed), key)
+        resource.changed()
 
     def remove(self, kind: str, name: str, namespace: str = "") -> None:
         """Take one object away. Raises KeyError when it is not there."""
         resource = next(r for r in self._resources.values() if r.kind == kind and (namespace, name) in r.objects)
         del resource.objects[namespace, name]
+        resource.changed()
         self._version += 1
 
     def switch_off(self, group: str, version: str) -> None:
@@ -330,25 +352,22 @@ class RecordedApi:
             raise _RefusedError(403, "Forbidden", message, {"kind": resource.plural})
 
     def _list(self, resource: _Resource, namespace: str, query: Mapping[str, str]) -> bytes:
-        labels = parse_labels(query.get("labelSelector", ""))
-        fields = self._fields(resource, query.get("fieldSelector", ""))
-        start: tuple[str, str] | None = None
+        wanted = (namespace, query.get("labelSelector", ""), query.get("fieldSelector", ""))
+        tests = [*parse_labels(wanted[1]), *self._fields(resource, wanted[2])]
+        chosen = resource.selected.get(wanted)
+        if chosen is None:
+            chosen = [stored for stored in resource.within(namespace) if all(test(stored.item) for test in tests)]
+            resource.selected[wanted] = chosen
         version = self._version
         if query.get("continue"):
             version, start = self._token(query["continue"])
-        chosen = [
-            stored
-            for key, stored in sorted(resource.objects.items())
-            if (not namespace or key[0] == namespace)
-            and (start is None or key > start)
-            and all(test(stored.item) for test in itertools.chain(labels, fields))
-        ]
+            chosen = chosen[bisect.bisect_right(chosen, start, key=_key) :]
         limit = int(query.get("limit") or 0)
         page = chosen[:limit] if limit else chosen
         meta: dict[str, Any] = {"resourceVersion": str(version)}
         if len(page) < len(chosen):
             meta["continue"] = base64.urlsafe_b64encode(json.dumps([version, *page[-1].key]).encode()).decode()
-            if not labels and not fields:
+            if wanted[1:] == ("", ""):
                 meta["remainingItemCount"] = len(chosen) - len(page)
         head = msgspec.json.encode(
             {"kind": f"{resource.kind}List", "apiVersion": resource.api_version, "metadata": meta, "items": []}

@@ -453,6 +453,11 @@ def _in_a_pod() -> bool:
     return bool(os.environ.get("KUBERNETES_SERVICE_HOST")) and not os.environ.get("KUBECONFIG")
 
 
+def preload() -> None:
+    """Import the official client now, so that the first question does not stall the event loop with it."""
+    from kubernetes.aio import client, config  # noqa: F401, PLC0415 - as in `_connect`
+
+
 async def _connect(cluster: Cluster) -> Any:  # noqa: ANN401
     """Open the official client for a cluster. Raises ReadError when its settings cannot be used."""
     from kubernetes.aio import client as official  # noqa: PLC0415 - 0.6 s, and `explain -f` never needs it
@@ -460,6 +465,8 @@ async def _connect(cluster: Cluster) -> Any:  # noqa: ANN401
 
     configuration = official.Configuration()
     configuration.connection_pool_maxsize = CONCURRENCY
+    # with trust_env aiohttp opens ~/.netrc in a thread for every single request; only a proxy is worth that
+    configuration.client_session_kwargs = {"trust_env": any(name.lower().endswith("_proxy") for name in os.environ)}
     try:
         if cluster.url:
             configuration.host = cluster.url.rstrip("/")

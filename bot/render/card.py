@@ -14,7 +14,7 @@ from bot.render import limits, words
 from bot.render.limits import Block
 from bot.render.words import code, escape
 
-REFRESH, OPEN = "refresh", "open"
+REFRESH, DETAILS, OPEN = "refresh", "details", "open"
 """Action ids; those of link buttons start with OPEN and a dash: Slack sends an action for them, too."""
 
 _STEPS, _HOLDERS, _AHEAD, _ALSO, _ROWS, _UNCHECKED = 4, 4, 3, 3, 6, 3
@@ -338,13 +338,15 @@ def _foot(answer: Diagnosis) -> list[Block]:
 
 
 def _buttons(answer: Diagnosis) -> Block:
-    """Ask again, and the web pages. Values hold the question and nothing else."""
-    elements = [_button("Refresh", REFRESH, value=reference(answer))]
+    """Ask again, the web pages, and the evidence. Values hold the question and nothing else."""
+    value = reference(answer)
+    elements = [_button("Refresh", REFRESH, value=value)]
     pages = next((row.links for row in answer.chain if row.kind == "Workload" and row.links), None)
     pages = pages or next((row.links for row in answer.chain if row.links), {})
     for label, url in list(pages.items())[:4]:
         if len(url) <= limits.URL:
             elements.append(_button(label, f"{OPEN}-{len(elements)}", url=url))
+    elements.append(_button("Details", DETAILS, value=value))
     return {"type": "actions", "elements": elements}
 
 

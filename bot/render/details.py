@@ -52,7 +52,10 @@ def _not_checked(answer: Diagnosis) -> Iterable[Block]:
     for entry in answer.not_checked:
         reasons.setdefault(entry.reason, []).append(entry.rule)
     if reasons:
-        lines = [f"• {escape(words.shorten(reason, 300))}: {', '.join(code(r) for r in rules)}" for reason, rules in reasons.items()]
+        lines = [
+            f"• {escape(words.shorten(reason, 300))}: {', '.join(code(r) for r in rules)}"
+            for reason, rules in reasons.items()
+        ]
         yield _section(limits.fit(["*Not checked*", *lines], limits.SECTION))
 
 

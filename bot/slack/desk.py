@@ -15,6 +15,7 @@ from bot.core.diagnosis import Diagnosis
 from bot.core.disclosure import Audience
 from bot.core.reference import BadReferenceError, JobRef, parse
 from bot.render import card as cards
+from bot.render import details
 from bot.render.card import Message
 from bot.settings import Settings
 from bot.slack import wording
@@ -78,7 +79,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Where an answer ended up: "thread", "private" or "lost", the root's and the card's timestamps, the card's form."""
+    """Where an answer ended up: "thread", "private", "modal" or "lost", the root's and the card's timestamps, the card's form."""
 
     place: str
     form: str = ""
@@ -212,7 +213,7 @@ class Desk:
             await self.tell(question, [wording.no_answer(question.ref.asked)], "no-answer")
             return
         root = wording.asked_by(cards.root(diagnosis), question.asker.user)
-        forms = card_forms(diagnosis)
+        forms = card_forms(diagnosis, "" if question.place.thread_ts else question.asker.user)
         outcome = await self._place(question, [root, Message(root.text)], forms)
         self._record(question, "answered", diagnosis, outcome)
 
@@ -250,37 +251,62 @@ class Desk:
 
     # Asking again
 
-    async def refresh(self, question: Question, card: Place, card_ts: str, before: str, *, root_is_ours: bool) -> None:
+    async def refresh(self, question: Question, card_ts: str, before: str, *, asked_by: str) -> None:
         """Answer again in place of a card, and say what changed.
 
         Args:
-            question: the question that the card answered.
-            card: where the card is; its thread is the root that carries the verdict.
-            card_ts: the card.
+            question: the question that the card answered; its place is the card's.
+            card_ts: the card, "" for a private one.
             before: the card's text, which holds the verdict and the first sentence as they were.
-            root_is_ours: whether the thread's first message is a verdict of ours, that must follow.
+            asked_by: who asked first, when the thread's first message is a verdict of ours that must follow; else "".
         """
         diagnosis = await self.explain(question)
         if diagnosis is None:
             await self.tell(question, [wording.no_answer(question.ref.asked)], "no-answer")
             return
-        forms = card_forms(diagnosis)
+        place = question.place
+        forms = card_forms(diagnosis, asked_by)
         what = wording.change(before, forms[0].text, question.asker.user, diagnosis)
         forms = [wording.with_remark(form, what) for form in forms]
         try:
             async with asyncio.timeout(self.settings.answer_seconds):
                 if card_ts:
-                    posted = await self.poster.edit(card.channel, card_ts, forms)
-                    if root_is_ours:
-                        root = cards.root(diagnosis)
-                        await self.poster.edit(card.channel, card.thread_ts, [root, Message(root.text)])
+                    posted = await self.poster.edit(place.channel, card_ts, forms)
+                    if asked_by:
+                        root = wording.asked_by(cards.root(diagnosis), asked_by)
+                        await self.poster.edit(place.channel, place.thread_ts, [root, Message(root.text)])
                 else:  # a private answer: only its response URL can replace it
-                    posted = await self.poster.respond(card.response_url, forms, replace=True)
-            outcome = Outcome("thread" if card_ts else "private", posted.form, card.thread_ts, card_ts)
+                    posted = await self.poster.respond(place.response_url, forms, replace=True)
+            outcome = Outcome("thread" if card_ts else "private", posted.form, place.thread_ts, card_ts)
         except (TimeoutError, Undeliverable) as refused:
             _log.warning("refresh refused", error=getattr(refused, "error", "timeout"))
             outcome = await self._whispered(question, forms)
         self._record(question, "refreshed", diagnosis, outcome)
+
+    async def details(self, question: Question, trigger_id: str) -> None:
+        """Show everything behind an answer in a modal: it opens at once and fills when the cluster was read."""
+        try:
+            opened = await self.poster.call("views.open", trigger_id=trigger_id, view=wording.modal([wording.READING]))
+            view_id = str((opened.get("view") or {}).get("id") or "")
+        except Undeliverable as refused:
+            _log.warning("modal refused", error=refused.error)
+            view_id = ""
+        diagnosis = await self.explain(question)
+        if diagnosis is None:
+            await self.tell(question, [wording.no_answer(question.ref.asked)], "no-answer")
+            return
+        shown = details.blocks(diagnosis)
+        outcome = Outcome("modal", "card")
+        try:
+            if view_id:
+                await self.poster.call("views.update", view_id=view_id, view=wording.modal(shown))
+        except Undeliverable as refused:  # closed meanwhile
+            _log.info("modal gone", error=refused.error)
+            view_id = ""
+        if not view_id:
+            forms = card_forms(diagnosis)
+            outcome = await self._whispered(question, [Message(forms[0].text, shown), *forms[1:]])
+        self._record(question, "details", diagnosis, outcome)
 
     async def _whispered(self, question: Question, forms: list[Message]) -> Outcome:
         try:
@@ -339,9 +365,9 @@ def asker_of(payload: Mapping[str, Any]) -> Asker:
     )
 
 
-def card_forms(diagnosis: Diagnosis) -> list[Message]:
-    """Give the card, richest form first."""
-    return [cards.card(diagnosis), cards.sections(diagnosis), cards.text_only(diagnosis)]
+def card_forms(diagnosis: Diagnosis, asked_by: str = "") -> list[Message]:
+    """Give the card, richest form first; its buttons remember who asked where the root message is a verdict of ours."""
+    return [wording.remembering(cards.card(diagnosis), asked_by), cards.sections(diagnosis), cards.text_only(diagnosis)]
 
 
 def _privately(message: Message) -> dict[str, Any]:

@@ -5,14 +5,15 @@ Slack delivers again what it believes lost, so each asks `Deliveries` whether it
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from slack_bolt.async_app import AsyncAck, AsyncApp, AsyncBoltContext
 
 from bot import telemetry
-from bot.render.card import OPEN, REFRESH, Message
-from bot.slack.desk import Desk, asker_of
+from bot.render.card import DETAILS, OPEN, REFRESH, Message
+from bot.slack import wording
+from bot.slack.desk import Desk, Question, asker_of
 from bot.slack.post import Place
 
 _log = telemetry.log("listeners")
@@ -28,7 +29,12 @@ def register(app: AsyncApp, desk: Desk) -> None:
     @app.action(REFRESH)
     async def refresh(ack: AsyncAck, body: dict[str, Any], context: AsyncBoltContext) -> None:
         await ack()
-        await _refresh(desk, body, context)
+        await _pressed(desk, body, context, _refresh)
+
+    @app.action(DETAILS)
+    async def details(ack: AsyncAck, body: dict[str, Any], context: AsyncBoltContext) -> None:
+        await ack()
+        await _pressed(desk, body, context, _details)
 
     @app.action(re.compile(f"^{re.escape(OPEN)}-"))
     async def opened(ack: AsyncAck) -> None:
@@ -41,27 +47,40 @@ def register(app: AsyncApp, desk: Desk) -> None:
         _log.error("listener failed", exc_info=error)
 
 
-async def _refresh(desk: Desk, body: Mapping[str, Any], context: AsyncBoltContext) -> None:
+Pressed = Callable[[Desk, Question, Mapping[str, Any]], Awaitable[None]]
+"""What a button does: with the question in its value, and Slack's payload."""
+
+
+async def _pressed(desk: Desk, body: Mapping[str, Any], context: AsyncBoltContext, do: Pressed) -> None:
+    """Take a button whose value is a question: once, within what may be asked here, in the background."""
     if not desk.deliveries.first("action", str(body.get("trigger_id", ""))):
         return
-    container = body.get("container") or {}
-    message = body.get("message") or {}
-    channel = str((body.get("channel") or {}).get("id") or container.get("channel_id") or "")
-    thread_ts = str(container.get("thread_ts") or message.get("thread_ts") or "")
-    asker = asker_of(body)
-    place = Place(channel, asker.user, thread_ts, str(body.get("response_url") or ""))
-    taken = desk.read(str(body["actions"][0].get("value", "")), asker, place, "refresh")
+    action = body["actions"][0]
+    place = place_of(body)
+    taken = desk.read(str(action.get("value", "")), asker_of(body), place, str(action["action_id"]))
     if isinstance(taken, Message):
         await desk.poster.whisper(place, [taken])
         return
     question = taken
-    card_ts = "" if container.get("is_ephemeral") else str(container.get("message_ts") or message.get("ts") or "")
-    ours = bool(thread_ts) and message.get("parent_user_id") == desk.home.user != ""
-    refused = desk.begin(
-        "refresh",
-        lambda: desk.refresh(question, place, card_ts, str(message.get("text", "")), root_is_ours=ours),
-        question,
-        context.get("sent"),
-    )
+    refused = desk.begin(str(action["action_id"]), lambda: do(desk, question, body), question, context.get("sent"))
     if refused:
         await desk.poster.whisper(place, [refused])
+
+
+async def _refresh(desk: Desk, question: Question, body: Mapping[str, Any]) -> None:
+    container, message = body.get("container") or {}, body.get("message") or {}
+    card_ts = "" if container.get("is_ephemeral") else str(container.get("message_ts") or message.get("ts") or "")
+    asked_by = wording.remembered(str(body["actions"][0].get("block_id", ""))) if question.place.thread_ts else ""
+    await desk.refresh(question, card_ts, str(message.get("text", "")), asked_by=asked_by)
+
+
+async def _details(desk: Desk, question: Question, body: Mapping[str, Any]) -> None:
+    await desk.details(question, str(body.get("trigger_id", "")))
+
+
+def place_of(body: Mapping[str, Any]) -> Place:
+    """Tell where an interaction happened, from its payload."""
+    container, message = body.get("container") or {}, body.get("message") or {}
+    channel = (body.get("channel") or {}).get("id") or container.get("channel_id") or ""
+    thread_ts = container.get("thread_ts") or message.get("thread_ts") or ""
+    return Place(str(channel), asker_of(body).user, str(thread_ts), str(body.get("response_url") or ""))

@@ -1,15 +1,19 @@
 """What the bot says besides answers: help, refusals, remarks. Slack's mrkdwn, everything from outside escaped."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from bot.core.diagnosis import Diagnosis
-from bot.render import limits
+from bot.render import details, limits
 from bot.render.card import Message
 from bot.render.words import code, escape, verdict
 from bot.settings import Settings
 
 HELP_WORDS = frozenset({"help", "?", "-h", "--help", "hilfe", "usage"})
 
+
+READING: limits.Block = {"type": "section", "text": {"type": "plain_text", "text": "Reading the cluster…"}}
+"""What a modal shows until there is an answer."""
 
 _RULE = (
     "The verdict comes into the channel, the card into its thread. Not admitted: look at Kueue. "
@@ -108,6 +112,16 @@ def no_answer(asked: str) -> Message:
     return _plain(text)
 
 
+def modal(blocks: list[limits.Block]) -> dict[str, Any]:
+    """Give the modal that shows the details of an answer."""
+    return {
+        "type": "modal",
+        "title": {"type": "plain_text", "text": details.TITLE},
+        "close": {"type": "plain_text", "text": "Close"},
+        "blocks": blocks,
+    }
+
+
 def invite(name: str) -> str:
     """Say why an answer is private, and what changes that."""
     return f"Only you see this: the bot is not in this channel. To have answers here: {code(f'/invite @{name}')}"
@@ -121,6 +135,22 @@ def slack_refused(error: str) -> str:
 def asked_by(root: Message, user: str) -> Message:
     """Add who asked to a root message."""
     return Message(root.text, [*root.blocks, _context(f"Asked by <@{user}> · the details are in the thread")])
+
+
+_ASKED_BY = "asked-by:"
+
+
+def remembering(form: Message, user: str) -> Message:
+    """Let the buttons of a message remember who asked, for whoever presses one: Slack gives the block's id back."""
+    if not user:
+        return form
+    blocks = [{**b, "block_id": f"{_ASKED_BY}{user}"} if b["type"] == "actions" else b for b in form.blocks]
+    return Message(form.text, blocks)
+
+
+def remembered(block_id: str) -> str:
+    """Give the user whom a button's block remembers, "" for none."""
+    return block_id.removeprefix(_ASKED_BY) if block_id.startswith(_ASKED_BY) else ""
 
 
 def with_remark(form: Message, remark: str) -> Message:
