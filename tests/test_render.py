@@ -121,7 +121,8 @@ def test_buttons_ask_again_and_lead_on() -> None:
     assert elements[0]["value"] == "team-a/job/train"
     assert elements[1]["url"] == "https://headlamp.example.com/ops/c/prod/kueue/workloads/team-a/job-train-6cac3"
     assert elements[3]["url"] == "https://grafana.example.com/d/kueue?var-ns=team-a&var-job=train"
-    assert len({element["action_id"] for element in elements}) == 4
+    assert elements[4]["value"] == "team-a/job/train"
+    assert len({element["action_id"] for element in elements}) == 5
 
 
 def test_the_button_names_the_cluster_that_was_asked() -> None:
@@ -263,7 +264,7 @@ def test_an_answer_with_nothing_in_its_sections_is_still_a_card() -> None:
     answer = seen(replace(answer, headline=replace(answer.headline, next=(), rule="job-not-found")))
     message = card.card(answer)
     assert limits.check(message.blocks, message.text) == []
-    assert [element["text"]["text"] for element in message.blocks[-1]["elements"]] == ["Refresh"]
+    assert [element["text"]["text"] for element in message.blocks[-1]["elements"]] == ["Refresh", "Details"]
     assert "Not found: team-a/train" in terminal.render(answer)
 
 
