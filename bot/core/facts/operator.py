@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _REFUSES = re.compile(r"(?i)invalid|validation|unsupported|malformed|rejected")
 _NOT_OPERATORS = re.compile(
-    r"(?i)kueue|scheduler|kubelet|autoscaler|karpenter|job-?controller|replicaset|statefulset|cronjob"
+    r"(?i)kueue|scheduler|kubelet|autoscaler|karpenter|^(job|cronjob|replicaset|statefulset|deployment)-controller$"
 )
 _NAMES = {
     "JobSet": ("jobset-controller-manager",), "RayJob": ("kuberay-operator",), "RayCluster": ("kuberay-operator",),
