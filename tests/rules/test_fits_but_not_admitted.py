@@ -24,6 +24,12 @@ def test_a_taint_that_the_flavor_itself_tolerates() -> None:
     )
 
 
+def test_a_workload_that_asks_for_nothing_fits() -> None:
+    answer = small(queue("gpu-cq", {"f": {"gpu": 8}}), waiting()).ask("team-a/train")
+    assert answer.headline.rule == "fits-but-not-admitted"
+    assert "asks for nothing that counts against quota" in answer.headline.sentence
+
+
 def test_less_sure_where_usage_is_the_status_word() -> None:
     only = queue("gpu-cq", {"f": {"gpu": 8}})
     assert small(only, waiting(gpu=1)).ask("team-a/train").headline.certainty == "certain"

@@ -85,7 +85,6 @@ class Quota:
         """Take the facts it belongs to."""
         self._facts = facts
         self._snapshot = facts.snapshot
-        self._usage: dict[str, tuple[Mapping[Key, int], bool]] = {}
 
     # --- what is asked ---
 
@@ -162,7 +161,7 @@ class Quota:
     def tree_of(self, queue: o.ClusterQueue) -> Tree:
         """Give the tree in which a ClusterQueue stands, its usage included. Raises Unknown when any of it was not read."""
         if not queue.cohort:
-            return Tree([self._node(queue)])
+            return self._snapshot.once(("queue tree", queue.name), lambda: Tree([self._node(queue)]))
         cohorts = {item.name: item for item in self._snapshot.all_of(o.Cohort)}
         queues = self._snapshot.all_of(o.ClusterQueue)
         parents = {name: cohort.parent for name, cohort in cohorts.items()}
@@ -170,6 +169,11 @@ class Quota:
         if root is None:
             reason = f"the Cohorts above ClusterQueue {queue.name} form a ring"
             raise Unknown(reason)
+        return self._snapshot.once(("cohort tree", root), lambda: self._grow(root, parents, cohorts, queues))
+
+    def _grow(
+        self, root: str, parents: Mapping[str, str], cohorts: Mapping[str, o.Cohort], queues: Iterable[o.ClusterQueue]
+    ) -> Tree:
         nodes = [self._node(item) for item in queues if item.cohort and _root(item.cohort, parents) == root]
         nodes += [
             Node(
@@ -193,9 +197,7 @@ class Quota:
         The sum decides where all Workloads of the queue were read; otherwise `status.flavorsReservation` does, which
         Kueue writes in batches. Raises Unknown when neither was read.
         """
-        if queue.name not in self._usage:
-            self._usage[queue.name] = self._count(queue)
-        return self._usage[queue.name]
+        return self._snapshot.once(("usage", queue.name), lambda: self._count(queue))
 
     def _count(self, queue: o.ClusterQueue) -> tuple[Mapping[Key, int], bool]:
         total: dict[Key, int] = {}
@@ -215,9 +217,8 @@ class Quota:
 
     def reserving(self, queue: str) -> tuple[o.Workload, ...]:
         """Give the Workloads that were seen to have their reservation in a ClusterQueue."""
-        return tuple(self._reserving.get(queue, ()))
+        return tuple(self._snapshot.once(("reserving",), self._reserving).get(queue, ()))
 
-    @fact
     def _reserving(self) -> Mapping[str, list[o.Workload]]:
         found: dict[str, list[o.Workload]] = {}
         for workload in self._snapshot.all_of(o.Workload, read="seen"):

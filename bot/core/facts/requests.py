@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 
 import msgspec
 
+from bot.core import limitranges, quantity
 from bot.core import objects as o
-from bot.core import quantity
 from bot.core.cohorts import Key
 from bot.core.facts.identity import REPLACEMENT_FOR
 from bot.core.objects import condition, is_true
@@ -126,7 +126,7 @@ def _with_defaults(spec: o.PodSpec, namespace: str, snapshot: Snapshot) -> tuple
     """Give a pod spec with LimitRange defaults and RuntimeClass overhead, and what was not read for that."""
     missing = []
     if snapshot.covers("LimitRange", namespace):
-        spec = _limited(spec, _container_limits(snapshot, namespace))
+        spec = limitranges.filled(spec, _limits(namespace, snapshot))
     else:
         missing.append(snapshot.why_not("LimitRange", namespace))
     if spec.runtime_class_name and not spec.overhead:
@@ -142,41 +142,9 @@ def _with_defaults(spec: o.PodSpec, namespace: str, snapshot: Snapshot) -> tuple
     return spec, tuple(missing)
 
 
-def _container_limits(snapshot: Snapshot, namespace: str) -> list[tuple[str, o.LimitRangeItem]]:
-    """Give the LimitRange items for containers with the names of their LimitRanges, by name."""
-    ranges = sorted(snapshot.all_of(o.LimitRange, read="seen", namespace=namespace), key=lambda item: item.name)
-    return [(item.name, entry) for item in ranges for entry in item.spec.limits if entry.type == "Container"]
-
-
-def _limited(spec: o.PodSpec, items: list[tuple[str, o.LimitRangeItem]]) -> o.PodSpec:
-    """Fill in the defaults of the LimitRanges: of several, the smallest one counts."""
-    limits: dict[str, quantity.Quantity] = {}
-    requests: dict[str, quantity.Quantity] = {}
-    for _, entry in items:
-        _smallest(limits, entry.default)
-        _smallest(requests, entry.default_request)
-    if not limits and not requests:
-        return spec
-
-    def filled(container: o.Container) -> o.Container:
-        own = container.resources
-        both = msgspec.structs.replace(own, limits={**limits, **own.limits}, requests={**requests, **own.requests})
-        return msgspec.structs.replace(container, resources=both)
-
-    return msgspec.structs.replace(
-        spec,
-        containers=tuple(filled(container) for container in spec.containers),
-        init_containers=tuple(filled(container) for container in spec.init_containers),
-    )
-
-
-def _smallest(into: dict[str, quantity.Quantity], more: Mapping[str, quantity.Quantity]) -> None:
-    for name, text in more.items():
-        try:
-            if name not in into or quantity.parse(text) < quantity.parse(into[name]):
-                into[name] = text
-        except ValueError:
-            continue
+def _limits(namespace: str, snapshot: Snapshot) -> limitranges.Summary:
+    """Put together what the LimitRanges of a namespace that were read say about containers."""
+    return limitranges.summarize(snapshot.all_of(o.LimitRange, read="seen", namespace=namespace), "Container")
 
 
 def defaulted_by(workload: o.Workload, resource: str, snapshot: Snapshot) -> str | None:
@@ -186,10 +154,9 @@ def defaulted_by(workload: o.Workload, resource: str, snapshot: Snapshot) -> str
         for container in (*spec.containers, *spec.init_containers):
             if resource in container.resources.requests or resource in container.resources.limits:
                 return None
-    for name, entry in _container_limits(snapshot, workload.namespace):
-        if resource in entry.default or resource in entry.default_request:
-            return name
-    return None
+    limits = _limits(workload.namespace, snapshot)
+    given = limits.default_request.get(resource) or limits.default.get(resource)
+    return given[1] if given is not None else None
 
 
 # --- what a Workload holds --------------------------------------------------------------------------------------------

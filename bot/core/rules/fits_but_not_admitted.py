@@ -26,7 +26,7 @@ def fits_but_not_admitted(facts: Facts) -> Found | None:
         waits, look for this Workload in the logs of Kueue's controller manager.
     """
     quota = facts.quota
-    if quota.verdict != "fits" or not quota.assignment_now:
+    if quota.verdict != "fits" or quota.assignment_now is None:
         return None
     workload, queue = facts.identity.want(), quota.queue
     mine = subject("Workload", workload.name, workload.namespace)
@@ -44,10 +44,14 @@ def fits_but_not_admitted(facts: Facts) -> Found | None:
         f" {words.amount(f.resource, f.requested)} that it asks for"
         for f in figures
     )
+    if not figures:
+        room = "it asks for nothing that counts against quota"
     look, age = facts.history.last_look, facts.age(workload.metadata.creation_timestamp)
     looked = f" Kueue looked at it last at {clock(look)}." if look is not None else ""
     young = " It is young: this may pass by itself." if age is not None and age < facts.thresholds.young else ""
     proof = [entry for figure in figures for entry in words.figure_evidence(facts, mine, figure)]
+    if not figures:
+        proof.append(Evidence(mine, "requested", "nothing", "computed"))
     if facts.history.text:
         proof.append(Evidence(mine, "status.conditions[QuotaReserved].message", quoted(facts.history.text), "kueue"))
     counted = queue is not None and quota.usage(queue)[1]
