@@ -11,7 +11,7 @@ from bot.core.disclosure import COMMON_WORDS, STRUCK, Audience, disclose
 from bot.core.names import named
 from bot.core.objects import Workload
 from bot.core.snapshot import Gap, Snapshot
-from bot.render import card, json_v1, links, terminal
+from bot.render import card, details, json_v1, links, terminal
 from tests import answers
 from tests.clusters import recorded
 
@@ -24,7 +24,7 @@ def renderings(answer: Diagnosis) -> str:
     messages = [make(linked) for make in (card.root, card.card, card.sections, card.text_only)]
     shown = [json_v1.dump(linked), terminal.render(linked), terminal.render(linked, 60)]
     shown += [message.text + json.dumps(message.blocks, ensure_ascii=False) for message in messages]
-    shown += [gap.text for gap in answer.gaps]
+    shown += [json.dumps(details.blocks(linked), ensure_ascii=False), *(gap.text for gap in answer.gaps)]
     return "\n".join(shown)
 
 

@@ -61,6 +61,8 @@ KNOWN_BLOCKS = frozenset(
 
 def fit(parts: Sequence[str], limit: int, joiner: str = "\n", more: str = "{} more") -> str:
     """Join as many parts as fit into `limit` characters and say how many were dropped. A first part too long is cut."""
+    if len(whole := joiner.join(parts)) <= limit:
+        return whole
     taken: list[str] = []
     for at, part in enumerate(parts):
         rest = len(parts) - at - 1
