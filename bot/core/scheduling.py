@@ -7,6 +7,7 @@ Everything here is pure and as Kubernetes defines it (`k8s.io/component-helpers/
 import math
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
+from functools import lru_cache
 
 from bot.core import objects as o
 from bot.core.quantity import MAX, Quantity, parse
@@ -161,8 +162,9 @@ def _raise_to(into: dict[str, Decimal], other: Mapping[str, Decimal]) -> None:
         into[resource] = max(into.get(resource, Decimal(0)), value)
 
 
-def _container(resources: o.ResourceRequirements) -> dict[str, Decimal]:
-    return _exact({**resources.limits, **resources.requests})
+def _container(texts: "_Texts") -> dict[str, Decimal]:
+    limits, requests = texts
+    return _exact({**dict(limits), **dict(requests)})
 
 
 def rounded(resource: str, value: Decimal) -> int:
@@ -178,14 +180,39 @@ def pod_requests(spec: o.PodSpec) -> dict[str, int]:
     container needs beside the sidecars started before it, replaced by pod-level requests where those are set, plus the
     overhead. A limit stands for a missing request. Raises Unknown when an amount is not a quantity.
     """
+    return dict(
+        _pod_requests(
+            tuple(_texts(container.resources) for container in spec.containers),
+            tuple((_texts(container.resources), container.restart_policy) for container in spec.init_containers),
+            _texts(spec.resources) if spec.resources is not None else None,
+            tuple(spec.overhead.items()),
+        )
+    )
+
+
+_Texts = tuple[tuple[tuple[str, Quantity], ...], tuple[tuple[str, Quantity], ...]]
+"""Limits and requests as they are written; pods of one template share them, so their sum is worked out once."""
+
+
+def _texts(resources: o.ResourceRequirements) -> _Texts:
+    return tuple(resources.limits.items()), tuple(resources.requests.items())
+
+
+@lru_cache(maxsize=4096)
+def _pod_requests(
+    containers: tuple[_Texts, ...],
+    init_containers: tuple[tuple[_Texts, str], ...],
+    level: _Texts | None,
+    overhead: tuple[tuple[str, Quantity], ...],
+) -> dict[str, int]:
     total: dict[str, Decimal] = {}
-    for container in spec.containers:
-        _add(total, _container(container.resources))
+    for texts in containers:
+        _add(total, _container(texts))
     sidecars: dict[str, Decimal] = {}
     most: dict[str, Decimal] = {}
-    for container in spec.init_containers:
-        own = _container(container.resources)
-        if container.restart_policy == "Always":
+    for texts, restart_policy in init_containers:
+        own = _container(texts)
+        if restart_policy == "Always":
             _add(total, own)
             _add(sidecars, own)
             _raise_to(most, sidecars)
@@ -193,11 +220,12 @@ def pod_requests(spec: o.PodSpec) -> dict[str, int]:
             _add(own, sidecars)
             _raise_to(most, own)
     _raise_to(total, most)
-    if spec.resources is not None:
-        level = {name: v for name, v in _exact(spec.resources.limits).items() if name not in total}
-        level |= _exact(spec.resources.requests)
-        total |= {name: v for name, v in level.items() if name in _POD_LEVEL or name.startswith("hugepages-")}
-    _add(total, _exact(spec.overhead))
+    if level is not None:
+        limits, requests = level
+        own_level = {name: v for name, v in _exact(dict(limits)).items() if name not in total}
+        own_level |= _exact(dict(requests))
+        total |= {name: v for name, v in own_level.items() if name in _POD_LEVEL or name.startswith("hugepages-")}
+    _add(total, _exact(dict(overhead)))
     return {resource: rounded(resource, value) for resource, value in total.items()}
 
 

@@ -8,6 +8,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -207,15 +208,23 @@ class Nodes:
 
         Raises Unknown when the node does not say, or says something that is not a quantity.
         """
+        kept = self._offers.get(node.name)
+        if kept is not None:
+            return kept
         offered = node.status.allocatable or node.status.capacity
         if not offered:
             reason = f"nodes {node.name}: status.allocatable is empty"
             raise Unknown(reason)
         try:
-            return {resource: amount(resource, text) for resource, text in offered.items()}
+            self._offers[node.name] = {resource: amount(resource, text) for resource, text in offered.items()}
         except ValueError as error:
             reason = f"nodes {node.name}: {error}"
             raise Unknown(reason) from error
+        return self._offers[node.name]
+
+    @fact
+    def _offers(self) -> dict[str, dict[str, int]]:
+        return {}
 
     @fact
     def _used(self) -> dict[str, dict[str, int]]:
@@ -253,8 +262,10 @@ class Nodes:
 
     def lacks(self, node: o.Node, pod: o.Pod) -> tuple[str, ...]:
         """Give the resources of which a node has too little free for a pod, "pods" for its number of pods, sorted."""
+        return self._lacks(node, {**scheduling.pod_requests(pod.spec), "pods": 1})
+
+    def _lacks(self, node: o.Node, asked: Mapping[str, int]) -> tuple[str, ...]:
         offered = self.allocatable(node)
-        asked = {**scheduling.pod_requests(pod.spec), "pods": 1}
         too_big = [r for r, value in asked.items() if value > offered.get(r, value if r in CORE else 0)]
         if too_big or not self._pods_known:
             return tuple(sorted(too_big))
@@ -408,6 +419,7 @@ class Nodes:
     def look(self, pod: o.Pod) -> tuple[NodeView, ...]:
         """Give every node with the filters that a pod fails there. Raises Unknown when nodes were not read."""
         volumes = self._volumes(pod)
+        asked = {**scheduling.pod_requests(pod.spec), "pods": 1}
         known = self._pods_known
         wants_ports = known and bool(scheduling.host_ports(pod.spec))
         apart = self.affinity_conflicts(pod) if known else {}
@@ -424,7 +436,7 @@ class Nodes:
                 "port": wants_ports and bool(self.ports_taken(node, pod)),
                 "affinity": node.name in apart,
                 "spread": node.name in spread,
-                "resources": bool(self.lacks(node, pod)),
+                "resources": bool(self._lacks(node, asked)),
             }
             views.append(NodeView(node, tuple(name for name in FILTERS if fails[name])))
         return tuple(views)
@@ -463,6 +475,14 @@ class Nodes:
             if event.reason == "FailedScheduling" and event.reporter != "karpenter":
                 return scheduler_text.parse(event.message)
         return None
+
+    def last_word(self, pod: o.Pod) -> datetime | None:
+        """Give when the scheduler last said that it cannot place a pod, None when that is not known."""
+        found = condition(pod.status.conditions, "PodScheduled")
+        times = [found.last_transition_time] if found is not None and found.status == "False" else []
+        event = self._facts.pods.last_event(pod, "FailedScheduling")
+        times += [event.last_seen] if event is not None else []
+        return max((time for time in times if time is not None), default=None)
 
     def _spoken(self, pods: tuple[o.Pod, ...]) -> Funnel | None:
         verdict = self.verdict(pods[0])

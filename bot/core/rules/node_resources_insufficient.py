@@ -7,6 +7,7 @@ from bot.core.facts.nodes import Funnel, Room
 from bot.core.facts.shortage import amount
 from bot.core.quantity import human
 from bot.core.rule import rule
+from bot.core.scheduling import pod_requests
 
 
 @rule("pods", move="platform", outlook="wait", phases=("unmanaged", "admitted"), needs=("Node", "Pod"))
@@ -31,9 +32,11 @@ def node_resources_insufficient(facts: Facts) -> Found | None:
     subject = facts.pods.naming(funnel.pods)
     if not funnel.nodes:
         parts = funnel.verdict.of("resources") if funnel.verdict is not None else ()
-        what = ", ".join(sorted({names.quoted(part.detail) for part in parts}))
+        asked = {**pod_requests(funnel.pod.spec), "pods": 1}
+        short = sorted({part.detail for part in parts})
+        what = " and ".join(amount(name, asked[name]) if name in asked else names.quoted(name) for name in short)
         return Found(
-            facts.pods.close(f"{subject} finds too little {what} on the nodes. {facts.nodes.sentence(funnel)}"),
+            facts.pods.close(f"{subject} finds no node with {what} free. {facts.nodes.sentence(funnel)}"),
             facts.nodes.evidence(funnel),
             (Step("platform", "Compare what the pods ask for with what the nodes offer.", "kubectl describe nodes"),),
             facts.pods.subjects(funnel.pods),
