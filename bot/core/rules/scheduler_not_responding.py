@@ -16,8 +16,9 @@ def scheduler_not_responding(facts: Facts) -> Found | None:
 
     When:
         A pod is on no node and has no gate, and no scheduler has written anything about it: no PodScheduled condition,
-        no event. In the first moments of a pod this is said as passing, and only if nothing else keeps it out. Also when what it said last is no longer so: a node would take the pod
-        now, by all that can be recomputed, and it has not tried again.
+        no event. In the first moments of a pod this is said as passing, and only if nothing else keeps it out. Also when
+        what it said last is no longer so: a node would take the pod now, by all that can be recomputed, and it has not
+        tried again.
     Why it blocks:
         Only the scheduler named in `spec.schedulerName` places the pod. If none of that name runs, nobody does.
     What to do:
