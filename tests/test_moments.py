@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from bot.core.moments import clock, lasting, stamp
+from bot.core.moments import clock, lasting, stamp, young
 
 
 @pytest.mark.parametrize(
@@ -30,3 +30,9 @@ def test_always_utc() -> None:
     assert clock(moment) == "2026-01-01 10:08 UTC"
     assert stamp(moment) == "2026-01-01T10:08:00Z"
     assert stamp(datetime(2026, 1, 1, tzinfo=UTC)) == "2026-01-01T00:00:00Z"
+
+
+def test_young() -> None:
+    assert young(5, 30) == " It is only 5 seconds old: this may pass by itself."
+    assert young(30, 30) == ""
+    assert young(None, 30) == ""

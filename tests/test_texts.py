@@ -584,6 +584,11 @@ def test_nothing_raises(text: str) -> None:
     texts.deactivation_cause(text)
 
 
+def test_cited() -> None:
+    assert texts.cited('Failed to pull "a:1".') == "\"Failed to pull 'a:1'\""
+    assert texts.cited("x" * 400, 10) == '"' + "x" * 9 + '…"'
+
+
 def test_long_texts_are_read_in_time() -> None:
     for piece in (
         "cohort ",

@@ -26,5 +26,15 @@ def lasting(seconds: float) -> str:
     return _count(whole // 86400, "day")
 
 
+def young(age: float | None, threshold: float) -> str:
+    """Give the sentence that a young object may only be on its way, with a space before it; "" for an older one.
+
+    `age` and `threshold` in seconds.
+    """
+    if age is None or age >= threshold:
+        return ""
+    return f" It is only {lasting(age)} old: this may pass by itself."
+
+
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

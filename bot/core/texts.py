@@ -13,6 +13,7 @@ from typing import Literal
 
 import msgspec
 
+from bot.core.names import quoted
 from bot.core.patterns import regex
 
 _MAX = 32 * 1024  # Kueue cuts a condition's message there
@@ -41,6 +42,11 @@ REASONS: dict[str, Family] = {
     "DRAResourcesUnresolved": "devices",
 }
 """What the reason of QuotaReserved=False tells by itself; "any" tells nothing."""
+
+
+def cited(text: str, limit: int = 300) -> str:
+    """Give text from the cluster between quotation marks, fit to stand in a sentence."""
+    return f'"{quoted(text, limit).replace(chr(34), chr(39)).rstrip(".")}"'
 
 
 # --- what the texts say -----------------------------------------------------------------------------------------------

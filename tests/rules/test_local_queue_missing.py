@@ -31,6 +31,22 @@ def test_the_workload_decides_over_the_label() -> None:
     assert cluster.ask("team-a/train").headline.rule == RULE
 
 
+def test_one_that_is_being_deleted() -> None:
+    gone = {"metadata": {"deletionTimestamp": "2026-11-30T14:00:00Z"}}
+    answer = recorded("v0.19.2/quota-in-use").edit("LocalQueue", "train-queue", gone).ask("team-a/train")
+    assert answer.headline.rule == RULE
+    assert "train-queue is being deleted" in sentence(answer, RULE)
+
+
+def test_a_young_workload_may_only_be_early() -> None:
+    cluster = recorded("v0.19.2/local-queue-missing")
+    name = cluster.named("Workload", "job-train")
+    created = cluster.edit("Workload", name, {"metadata": {"creationTimestamp": cluster.now}})
+    assert "this may pass by itself" in sentence(created.ask("team-a/train"), RULE)
+    old = cluster.edit("Workload", name, {"metadata": {"creationTimestamp": "2026-11-30T10:00:00Z"}})
+    assert "this may pass by itself" not in sentence(old.ask("team-a/train"), RULE)
+
+
 def test_near_miss() -> None:
     cluster = recorded("v0.19.2/local-queue-missing")
     name = cluster.named("Workload", "job-train")

@@ -13,7 +13,7 @@ def test_fires(case: str, ask: str) -> None:
     answer = recorded(f"cases/{case}").ask(ask)
     assert answer.headline.rule == RULE
     said = sentence(answer, RULE)
-    assert "Capacity is not found, CA will try to find it later." in said
+    assert "Capacity is not found, CA will try to find it later" in said
     assert "(attempt 1)" in said
     assert "The quota stays reserved meanwhile" in said
 

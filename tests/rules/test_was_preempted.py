@@ -20,7 +20,7 @@ def test_a_preemptor_that_is_gone() -> None:
     cluster = recorded("v0.19.2/preempted")
     cluster = cluster.drop("Workload", cluster.named("Workload", "job-vip")).drop("Job", "vip")
     said = sentence(cluster.ask("team-a/train"), RULE)
-    assert "by a Workload that is gone or could not be read (in /gpu-cq)" in said
+    assert "by a Workload that is gone or could not be read (of ClusterQueue gpu-cq)" in said
 
 
 def test_near_miss() -> None:

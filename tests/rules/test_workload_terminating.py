@@ -14,7 +14,7 @@ def test_fires() -> None:
     answer = cluster.edit("Workload", name, deleted).ask("team-a/train")
     assert RULE in fired(answer)
     said = sentence(answer, RULE)
-    assert "is being deleted for" in said
+    assert "has been in deletion for" in said
     assert "kueue.x-k8s.io/resource-in-use" in said
     assert "may pass by itself" not in said
 

@@ -119,7 +119,8 @@ class Checks:
     def words(self, check: Check) -> str:
         """Give what the check itself said last: its message, or after a reset what the eviction kept of it; "" for nothing."""
         if check.said is None or check.said.what != "reset":
-            return check.said.detail if check.said is not None and check.said.detail else check.state.message
+            retried = check.said is not None and check.said.what in {"retry-after-failure", "retry-after-expiry"}
+            return check.said.detail if check.said is not None and retried else check.state.message
         evicted = self._facts.history.evicted
         said = texts.eviction(evicted.text) if evicted is not None else None
         return dict(said.checks).get(check.name, "") if said is not None else ""

@@ -3,9 +3,11 @@
 from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
 from bot.core.facts.queue import InactiveCheck
+from bot.core.moments import young
 from bot.core.names import named, quoted, subject
 from bot.core.rule import rule
 from bot.core.snapshot import Unknown
+from bot.core.texts import cited
 
 
 @rule(
@@ -55,11 +57,17 @@ def admission_check_inactive(facts: Facts) -> Found | None:
                 Step("platform", f"Mend what AdmissionCheck {named('AdmissionCheck', entry.check.name)} names.")
             )
     return Found(
-        f"ClusterQueue {queue.name} is inactive: {'; '.join(parts)}.",
+        f"ClusterQueue {queue.name} is inactive: {'; '.join(parts)}."
+        + young(_youngest(facts, inactive), facts.thresholds.young),
         tuple(evidence),
         tuple(dict.fromkeys(steps)),
         (subject("ClusterQueue", queue.name), *(subject("AdmissionCheck", entry.check.name) for entry in inactive)),
     )
+
+
+def _youngest(facts: Facts, inactive: tuple[InactiveCheck, ...]) -> float | None:
+    ages = [facts.age(entry.check.metadata.creation_timestamp) for entry in inactive]
+    return min((age for age in ages if age is not None), default=None)
 
 
 def _why(entry: InactiveCheck) -> str:
@@ -68,7 +76,7 @@ def _why(entry: InactiveCheck) -> str:
         return f"its parameters name {kind} {named(kind, name)}, which does not exist"
     if entry.condition is None:
         return f"no controller has taken it (its controller is {quoted(entry.check.spec.controller_name)})"
-    return f'its controller says "{quoted(entry.condition.message or entry.condition.reason, 300)}"'
+    return f"its controller says {cited(entry.condition.message or entry.condition.reason, 300)}"
 
 
 def _reported(facts: Facts, queue: str, missing: Unknown) -> Found:

@@ -8,6 +8,7 @@ from bot.core.names import named, quoted, subject
 from bot.core.objects import condition
 from bot.core.rule import rule
 from bot.core.snapshot import Unknown
+from bot.core.texts import cited
 
 
 @rule(
@@ -88,12 +89,12 @@ def _sentence(facts: Facts, check: Check) -> str:
     since = f" for {lasting(age)}" if age is not None else ""
     if facts.identity.phase == "waiting" or check.state.state == "Retry":
         again = facts.checks.next_try(check)
-        said = f': "{quoted(words, 300)}"' if words else ""
+        said = f": {cited(words, 300)}" if words else ""
         when = f"; the next try is at {clock(again)}" if again is not None else ""
         return f"AdmissionCheck {name} asked for a new try{said}, and the quota goes back{when}."
     sentence = f"AdmissionCheck {name} has not answered{since}"
     if words:
-        sentence += f': it says "{quoted(words, 300)}"'
+        sentence += f": it says {cited(words, 300)}"
     elif check.kind == "provisioning":
         sentence += (
             " and has made no ProvisioningRequest that could be seen"

@@ -4,6 +4,7 @@ from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
 from bot.core.names import named, quoted, subject
 from bot.core.rule import rule
+from bot.core.texts import cited
 
 
 @rule("queue", move="queue-admin", outlook="fix", phases=("waiting", "reserved", "admitted"), needs=("Workload",))
@@ -29,7 +30,7 @@ def admission_check_rejected(facts: Facts) -> Found | None:
     for name, words, _ in rejections:
         parts.append(
             (f"AdmissionCheck {named('AdmissionCheck', name)} rejected it" if name else "An AdmissionCheck rejected it")
-            + (f': "{quoted(words, 300)}"' if words else " without a word that is still there")
+            + (f": {cited(words, 300)}" if words else " without a word that is still there")
         )
     inactive = workload.spec.active is False
     evidence = [Evidence(about, where, quoted(words) or "AdmissionCheck", "kueue") for _, words, where in rejections]

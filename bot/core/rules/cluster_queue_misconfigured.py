@@ -5,6 +5,7 @@ from bot.core.facts import Facts
 from bot.core.facts.queue import Misconfiguration
 from bot.core.names import named, quoted, subject
 from bot.core.rule import rule
+from bot.core.texts import cited
 
 
 @rule("queue", move="queue-admin", outlook="fix", phases=("waiting",), needs=("Workload", "ClusterQueue"))
@@ -57,10 +58,10 @@ def _why(entry: Misconfiguration) -> str:
         case "multikueue-with-provisioning":
             return f"it combines MultiKueue and provisioning checks{these}, which Kueue refuses"
         case "topology-unsupported":
-            return f'it uses topology-aware flavors with what this Kueue does not support: "{quoted(entry.words, 300)}"'
+            return f"it uses topology-aware flavors with what this Kueue does not support: {cited(entry.words, 300)}"
         case "not-synced":
             return "Kueue says that it does not know this ClusterQueue yet"
-    return f'Kueue gives no reason that is known: "{quoted(entry.words, 300)}"'
+    return f"Kueue gives no reason that is known: {cited(entry.words, 300)}"
 
 
 def _do(entry: Misconfiguration) -> str:

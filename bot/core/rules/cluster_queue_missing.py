@@ -4,6 +4,7 @@ from bot.core import objects as o
 from bot.core.closeness import closest
 from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
+from bot.core.moments import young
 from bot.core.names import named, subject
 from bot.core.rule import rule
 
@@ -33,7 +34,8 @@ def cluster_queue_missing(facts: Facts) -> Found | None:
     local = named("LocalQueue", queue.name, queue.namespace)
     target = f"ClusterQueue {name}, which does not exist" if name else "no ClusterQueue at all: the name is empty"
     return Found(
-        f"LocalQueue {local} points to {target}{offered}.",
+        f"LocalQueue {local} points to {target}{offered}."
+        + young(facts.age(queue.metadata.creation_timestamp), facts.thresholds.young),
         (
             Evidence(subject("LocalQueue", queue.name, queue.namespace), "spec.clusterQueue", name or '""'),
             Evidence(subject("ClusterQueue", name or "-"), "metadata.name", "absent"),

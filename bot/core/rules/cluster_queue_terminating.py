@@ -29,7 +29,7 @@ def cluster_queue_terminating(facts: Facts) -> Found | None:
         f"; {held} Workload{'s' if held != 1 else ''} still hold{'s' if held == 1 else ''} its quota" if held else ""
     )
     return Found(
-        f"ClusterQueue {queue.name} is being deleted since {clock(deleted)} and admits nothing new{still}.",
+        f"ClusterQueue {queue.name} has been in deletion since {clock(deleted)} and admits nothing new{still}.",
         (
             Evidence(about, "metadata.deletionTimestamp", stamp(deleted)),
             Evidence(about, "metadata.finalizers", quoted(", ".join(sorted(queue.metadata.finalizers))) or "none"),

@@ -5,6 +5,7 @@ from bot.core.facts import Facts
 from bot.core.names import named, quoted, subject
 from bot.core.rule import rule
 from bot.core.snapshot import Unknown
+from bot.core.texts import cited
 
 
 @rule("queue", move="queue-admin", outlook="fix", phases=("waiting",), needs=("Workload", "ClusterQueue", "Cohort"))
@@ -31,7 +32,7 @@ def cohort_cycle(facts: Facts) -> Found | None:
         if active is None or not any(part.what == "cohort-cycle" for part in facts.queue.said):
             raise
         return Found(
-            f'ClusterQueue {queue.name} is inactive: its cohorts form a ring, it says: "{quoted(active.message, 300)}".',
+            f"ClusterQueue {queue.name} is inactive: its cohorts form a ring, it says: {cited(active.message, 300)}.",
             (Evidence(about, "status.conditions[Active].message", quoted(active.message), "kueue"),),
             (Step("queue-admin", "Take spec.parentName away from one Cohort of the ring."),),
             (about,),

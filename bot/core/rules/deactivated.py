@@ -32,17 +32,17 @@ def deactivated(facts: Facts) -> Found | None:
     evidence = [Evidence(about, "spec.active", "false")]
     evicted = condition(workload.status.conditions, "Evicted")
     if evicted is not None and evicted.reason in {"Deactivated", "InactiveWorkload"} and evicted.last_transition_time:
-        since = f" since {clock(evicted.last_transition_time)}"
+        state = f"has been deactivated since {clock(evicted.last_transition_time)}"
         evidence.append(Evidence(about, "status.conditions[Evicted].reason", evicted.reason, "kueue"))
     else:
-        since = ""
+        state = "is deactivated"
     by = "a person or a tool"
     if cause == "EvictedOnManagerCluster":
         by = "MultiKueue, because it was evicted on the manager cluster"
     elif cause:
         by = f"Kueue, with the cause {quoted(cause)}"
     return Found(
-        f"Workload {named('Workload', workload.name, workload.namespace)} is deactivated{since}: its spec.active was set to "
+        f"Workload {named('Workload', workload.name, workload.namespace)} {state}: its spec.active was set to "
         f"false by {by}.",
         tuple(evidence),
         (

@@ -4,6 +4,7 @@ from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
 from bot.core.names import named, quoted, subject
 from bot.core.rule import rule
+from bot.core.texts import cited
 
 
 @rule("queue", move="asker", outlook="fix", phases=("waiting", "reserved", "admitted"), needs=("Workload",))
@@ -36,7 +37,7 @@ def deactivated_requeue_limit(facts: Facts) -> Found | None:
         + ", and Kueue gave up."
     )
     if trouble is not None:
-        sentence += f' The last sign of why: "{quoted(trouble.text, 300)}".'
+        sentence += f" The last sign of why: {cited(trouble.text, 300)}."
         where = subject("Pod", trouble.name, workload.namespace)
         evidence.append(Evidence(where, f"events[{trouble.reason}].message", quoted(trouble.text)))
     return Found(

@@ -10,6 +10,7 @@ from bot.core.facts.identity import dig
 from bot.core.names import named, quoted, subject
 from bot.core.objects import condition
 from bot.core.rule import rule
+from bot.core.texts import cited
 
 
 @rule("queue", move="asker", outlook="fix", phases=("waiting",), needs=("Workload", "ResourceClaimTemplate"))
@@ -119,25 +120,25 @@ def _told(
             )
         case "selection-unsupported":
             return (
-                f'The claim selects devices in a way that Kueue does not count: "{quoted(text, 300)}".',
+                f"The claim selects devices in a way that Kueue does not count: {cited(text, 300)}.",
                 "asker",
                 "Ask for an exact count of devices of one DeviceClass.",
             )
         case "too-few-devices":
             of = f" of DeviceClass {name}" if name else ""
             return (
-                f'The cluster has too few devices{of} that match the claim: "{quoted(text, 300)}".',
+                f"The cluster has too few devices{of} that match the claim: {cited(text, 300)}.",
                 "platform",
                 "Add devices, or ask for fewer or for others.",
             )
         case "class-unreadable":
             return (
-                f'Kueue cannot read {"DeviceClass " + name if name else "the devices of the cluster"}: "{quoted(text, 300)}".',
+                f"Kueue cannot read {'DeviceClass ' + name if name else 'the devices of the cluster'}: {cited(text, 300)}.",
                 "platform",
                 "See whether the DeviceClass exists and whether Kueue may read it and the ResourceSlices.",
             )
     return (
-        f'Kueue cannot count the devices that the pods claim: "{quoted(text, 300)}".',
+        f"Kueue cannot count the devices that the pods claim: {cited(text, 300)}.",
         "asker",
         "Change the claim as Kueue says, or ask for devices that Kueue counts.",
     )

@@ -4,6 +4,7 @@ from bot.core import objects as o
 from bot.core.closeness import closest
 from bot.core.diagnosis import Certainty, Evidence, Found, Step
 from bot.core.facts import Facts
+from bot.core.moments import young
 from bot.core.names import named, quoted, subject
 from bot.core.rule import rule
 from bot.core.snapshot import Unknown
@@ -55,7 +56,8 @@ def flavor_missing(facts: Facts) -> Found | None:
     many = len(missing) > 1
     return Found(
         f"ClusterQueue {queue.name} is inactive: it names ResourceFlavor{'s' if many else ''} "
-        f"{', '.join(named('ResourceFlavor', name) for name in missing)}, which {'do' if many else 'does'} not exist{offered}.",
+        f"{', '.join(named('ResourceFlavor', name) for name in missing)}, which {'do' if many else 'does'} not exist{offered}."
+        + young(facts.age(queue.metadata.creation_timestamp), facts.thresholds.young),
         tuple(evidence),
         (
             Step(

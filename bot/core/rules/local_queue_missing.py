@@ -4,7 +4,9 @@ from bot.core.closeness import closest
 from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
 from bot.core.facts.identity import QUEUE_LABEL
+from bot.core.moments import stamp, young
 from bot.core.names import named, subject
+from bot.core.objects import LocalQueue
 from bot.core.rule import rule
 
 
@@ -13,18 +15,19 @@ def local_queue_missing(facts: Facts) -> Found | None:
     """The queue name names no LocalQueue of the namespace.
 
     When:
-        No LocalQueue of the Workload's namespace has the name in its `spec.queueName`, or that name is empty. A LocalQueue of
-        that name in another namespace does not count.
+        No LocalQueue of the Workload's namespace has the name in its `spec.queueName`, that one is being deleted, or
+        the name is empty. A LocalQueue of that name in another namespace does not count.
     Why it blocks:
         A Workload reaches quota only through a LocalQueue of its own namespace. Without one Kueue does not queue it.
     What to do:
-        Set the label `kueue.x-k8s.io/queue-name` of the job to a LocalQueue of its namespace (`kubectl get localqueues`), or
-        have the LocalQueue created. Kueue takes over a changed label while the job is suspended.
+        Set the label `kueue.x-k8s.io/queue-name` of the job to a LocalQueue of its namespace (`kubectl get
+        localqueues`), or have the LocalQueue created. Kueue takes over a changed label while the job is suspended.
         The finding's data: `suggestions`, the names that come close.
     """
     workload = facts.identity.want()
-    if facts.queue.local_queue is not None:
-        return None
+    queue = facts.queue.local_queue
+    if queue is not None:
+        return _leaving(queue)
     name, place = facts.queue.queue_name, workload.namespace
     names = facts.queue.local_queue_names
     suggestions = closest(name, names) if name else names[:3]
@@ -64,7 +67,7 @@ def local_queue_missing(facts: Facts) -> Found | None:
         )
     )
     return Found(
-        sentence,
+        sentence + young(facts.age(workload.metadata.creation_timestamp), facts.thresholds.young),
         (
             Evidence(about, "spec.queueName", name or '""'),
             Evidence(
@@ -76,4 +79,18 @@ def local_queue_missing(facts: Facts) -> Found | None:
         tuple(steps),
         (subject("LocalQueue", name, place),) if name else (about,),
         data={"suggestions": list(suggestions)},
+    )
+
+
+def _leaving(queue: LocalQueue) -> Found | None:
+    """A LocalQueue that is being deleted takes nothing any more."""
+    if queue.metadata.deletion_timestamp is None:
+        return None
+    about = subject("LocalQueue", queue.name, queue.namespace)
+    return Found(
+        f"LocalQueue {named('LocalQueue', queue.name, queue.namespace)} is being deleted.",
+        (Evidence(about, "metadata.deletionTimestamp", stamp(queue.metadata.deletion_timestamp)),),
+        (Step("asker", f"Set the label {QUEUE_LABEL} to another LocalQueue of the namespace."),),
+        (about,),
+        data={"suggestions": []},
     )

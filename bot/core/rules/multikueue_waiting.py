@@ -6,6 +6,7 @@ from bot.core.facts.checks import Check, Cluster
 from bot.core.moments import clock, lasting
 from bot.core.names import named, quoted, subject
 from bot.core.rule import rule
+from bot.core.texts import cited
 
 
 @rule("checks", move="nobody", outlook="in-progress", phases=("waiting", "reserved"), needs=("Workload",))
@@ -79,12 +80,12 @@ def multikueue_waiting(facts: Facts) -> Found | None:
 
 def _down(cluster: Cluster) -> str:
     words = cluster.active.message or cluster.active.reason if cluster.active is not None else ""
-    return f'{named("MultiKueueCluster", cluster.name)} is not active: "{quoted(words, 200)}".'
+    return f"{named('MultiKueueCluster', cluster.name)} is not active: {cited(words, 200)}."
 
 
 def _retry(facts: Facts, check: Check) -> str:
     words = ""
     if check.state.message and (check.said is None or check.said.what != "reset"):
-        words = f', and says "{quoted(check.state.message, 200)}"'
+        words = f", and says {cited(check.state.message, 200)}"
     again = facts.checks.next_try(check)
     return words + (f"; the next try is at {clock(again)}" if again is not None else "")

@@ -57,7 +57,7 @@ def namespace_not_selected(facts: Facts) -> Found | None:
         )
         simple = [text for text in lacking if "=" in text and " " not in text]
         command = (
-            f"kubectl label namespace {workload.namespace} {' '.join(simple)}"
+            f"kubectl label namespace {workload.namespace} {' '.join(simple)} --overwrite"
             if simple and len(simple) == len(lacking)
             else None
         )

@@ -4,9 +4,10 @@ from bot.core import texts
 from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
 from bot.core.facts.identity import dig
-from bot.core.names import named, quoted, subject
+from bot.core.names import named, subject
 from bot.core.objects import Job, condition
 from bot.core.rule import rule
+from bot.core.texts import cited
 
 
 @rule("queue", move="asker", outlook="fix", phases=("waiting", "reserved", "admitted"), needs=("Workload",))
@@ -28,14 +29,14 @@ def on_hold(facts: Facts) -> Found | None:
     about = subject("Workload", workload.name, workload.namespace)
     said = texts.quota(found.message)
     evidence = [Evidence(about, "status.conditions[QuotaReserved].reason", "OnHold", "kueue")]
-    why, step = f'Kueue says "{quoted(found.message, 300)}"', "Mend what keeps the job from running."
+    why, step = f"Kueue says {cited(found.message, 300)}", "Mend what keeps the job from running."
     root = facts.identity.root
     if isinstance(said, texts.OnHold) and said.what == "scaled-to-zero":
         why, step = "its StatefulSet is scaled to zero replicas", "Scale the StatefulSet up."
     elif isinstance(root, Job) and dig(root.status, "jobDeploymentStatus") == "ValidationFailed":
         words = dig(root.status, "message", "")
         why = f"KubeRay refused the {root.kind}" + (
-            f': "{quoted(words, 300)}"' if isinstance(words, str) and words else ""
+            f": {cited(words, 300)}" if isinstance(words, str) and words else ""
         )
         step = f"Mend the spec of the {root.kind}."
         evidence.append(

@@ -7,6 +7,7 @@ from bot.core.moments import clock
 from bot.core.names import named, quoted, subject
 from bot.core.rule import rule
 from bot.core.snapshot import Unknown
+from bot.core.texts import cited
 
 _SAID = {
     "failed": "could not provide the nodes",
@@ -76,7 +77,7 @@ def _found(facts: Facts, check: Check, newest: Attempt | None) -> Found:
         evidence.append(Evidence(mark, f"status.conditions[{kind}]", quoted(reason + words)))
     else:
         sentence = "The autoscaler refused to provide the nodes"
-    sentence += f': "{quoted(words, 300)}".' if words else "."
+    sentence += f": {cited(words, 300)}." if words else "."
     evidence.append(
         Evidence(
             about,

@@ -7,6 +7,7 @@ from bot.core.moments import lasting
 from bot.core.names import named, quoted, subject
 from bot.core.rule import rule
 from bot.core.snapshot import Unknown
+from bot.core.texts import cited
 
 
 @rule(
@@ -60,15 +61,15 @@ def _found(facts: Facts, check: Check, attempt: Attempt | None) -> Found:
     ]
     subjects = [about, subject("AdmissionCheck", check.name)]
     if attempt is None:
-        sentence = f'AdmissionCheck {name} waits for the autoscaler: "{quoted(check.state.message, 300)}".'
+        sentence = f"AdmissionCheck {name} waits for the autoscaler: {cited(check.state.message, 300)}."
         return Found(sentence, tuple(evidence), _steps(), tuple(subjects), "reported")
     request = named("ProvisioningRequest", attempt.request.name, workload.namespace)
     mark = subject("ProvisioningRequest", attempt.request.name, workload.namespace)
     subjects.append(mark)
     age = facts.age(attempt.request.metadata.creation_timestamp)
-    since = f" for {lasting(age)}" if age is not None else ""
+    state = f"has been open for {lasting(age)}" if age is not None else "is open"
     number = f" (attempt {attempt.number})" if attempt.number is not None else ""
-    sentence = f"ProvisioningRequest {request} of AdmissionCheck {name} is open{since}{number}"
+    sentence = f"ProvisioningRequest {request} of AdmissionCheck {name} {state}{number}"
     said = attempt.said
     words = check.state.message if said is None else said.message or said.reason
     if said is not None:
@@ -78,7 +79,7 @@ def _found(facts: Facts, check: Check, attempt: Attempt | None) -> Found:
     else:
         evidence.append(Evidence(mark, "status.conditions", "none"))
     if words:
-        sentence += f': the autoscaler says "{quoted(words, 300)}".'
+        sentence += f": the autoscaler says {cited(words, 300)}."
     elif said is None:
         sentence += ": no autoscaler has answered it yet."
     else:

@@ -6,7 +6,7 @@ from bot.core.facts.queue import RequestProblem
 from bot.core.names import named, quoted, subject
 from bot.core.rule import rule
 from bot.core.snapshot import Unknown
-from bot.core.texts import Validation
+from bot.core.texts import Validation, cited
 
 
 @rule("queue", move="asker", outlook="never-as-written", phases=("waiting",), needs=("Workload", "LimitRange"))
@@ -31,7 +31,7 @@ def requests_invalid(facts: Facts) -> Found | None:
         if not (isinstance(said, Validation) and said.what in {"requests", "limit-range"}):
             raise
         return Found(
-            f'Kueue refuses what the pods request: "{quoted(facts.history.text, 300)}".',
+            f"Kueue refuses what the pods request: {cited(facts.history.text, 300)}.",
             (Evidence(about, "status.conditions[QuotaReserved].message", quoted(facts.history.text), "kueue"),),
             (Step("asker", "Compare the requests with the limits and with the LimitRanges of the namespace."),),
             (about,),
@@ -57,7 +57,7 @@ def requests_invalid(facts: Facts) -> Found | None:
     return Found(
         _sentence(problems[0], workload.namespace) + more,
         tuple(dict.fromkeys(evidence)),
-        tuple(_steps(problems[0])),
+        tuple(_steps(problems)),
         (
             about,
             *dict.fromkeys(
@@ -87,16 +87,23 @@ def _sentence(entry: RequestProblem, namespace: str) -> str:
     return f"{asks}, below the minimum of {problem.bound} in LimitRange {by}."
 
 
-def _steps(entry: RequestProblem) -> list[Step]:
-    problem = entry.problem
-    if problem.what == "above-limits" and problem.limit_range:
+def _steps(problems: tuple[RequestProblem, ...]) -> list[Step]:
+    problem = problems[0].problem
+    bounds = [
+        entry.problem
+        for entry in problems
+        if (entry.pod_set, entry.problem.container, entry.problem.resource)
+        == (problems[0].pod_set, problem.container, problem.resource)
+        and entry.problem.what != "above-limits"
+    ]
+    if bounds:
+        least = "at most" if bounds[0].what == "above-max" else "at least"
+        return [
+            Step("asker", f"Request {least} {bounds[0].bound} {problem.resource}."),
+            Step("queue-admin", "Or have the namespace's LimitRange changed."),
+        ]
+    if problem.limit_range:
         return [
             Step("asker", f"State a limit of at least {problem.asked} {problem.resource} in the job, or request less.")
         ]
-    if problem.what == "above-limits":
-        return [Step("asker", f"Raise the limit to at least {problem.asked} {problem.resource}, or request less.")]
-    less = "Request at most" if problem.what == "above-max" else "Request at least"
-    return [
-        Step("asker", f"{less} {problem.bound} {problem.resource}."),
-        Step("queue-admin", "Or have the namespace's LimitRange changed."),
-    ]
+    return [Step("asker", f"Raise the limit to at least {problem.asked} {problem.resource}, or request less.")]

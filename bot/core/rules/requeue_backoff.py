@@ -6,6 +6,7 @@ from bot.core.facts.history import Evicted
 from bot.core.moments import clock, lasting, stamp
 from bot.core.names import named, quoted, subject
 from bot.core.rule import rule
+from bot.core.texts import cited
 
 _WHY = {
     "PodsReadyTimeout": "its pods were not ready in time",
@@ -52,7 +53,7 @@ def requeue_backoff(facts: Facts) -> Found | None:
         if evicted.reason == "PodsReadyTimeout" and trouble is not None:
             failed = quoted(trouble.text, 300)
             pod = named("Pod", trouble.name, workload.namespace)
-            sentence += f' Its pod {pod} said last: "{failed}".'
+            sentence += f" Its pod {pod} said last: {cited(failed)}."
             where = subject("Pod", trouble.name, workload.namespace)
             evidence.append(Evidence(where, f"events[{trouble.reason}].message", quoted(trouble.text)))
     else:

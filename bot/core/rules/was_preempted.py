@@ -61,7 +61,7 @@ def was_preempted(facts: Facts) -> Found | None:
     else:
         by = "a Workload that is gone or could not be read"
         if preempted.said is not None and preempted.said.preemptor_path:
-            by += f" (in {quoted(preempted.said.preemptor_path)})"
+            by += f" (of ClusterQueue {named('ClusterQueue', preempted.said.preemptor_path.rpartition('/')[2])})"
     return Found(
         f"Workload {named('Workload', workload.name, workload.namespace)} was preempted{ago} by {by}"
         + (f": {why}." if why else "."),

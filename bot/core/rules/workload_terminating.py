@@ -28,7 +28,7 @@ def workload_terminating(facts: Facts) -> Found | None:
     held = ", ".join(quoted(name) for name in sorted(workload.metadata.finalizers))
     soon = " This may pass by itself." if age < facts.thresholds.young else ""
     return Found(
-        f"Workload {named('Workload', workload.name, workload.namespace)} is being deleted for {lasting(age)}"
+        f"Workload {named('Workload', workload.name, workload.namespace)} has been in deletion for {lasting(age)}"
         + (f" and is held by the finalizer {held}." if held else ".")
         + soon,
         (
