@@ -167,7 +167,9 @@ def renamed(cluster: Cluster, ask: str) -> tuple[Cluster, str]:
         if text in words:
             return words[text]
         pattern = "|".join(re.escape(name) for name in sorted(words, key=len, reverse=True))
-        return re.sub(rf"(?<![A-Za-z0-9.-])({pattern})(?![A-Za-z0-9-]|\.[a-z0-9])", lambda m: words[m[1]], text)
+        qualified = r"[a-z0-9-]+(?:\.[a-z0-9-]+)+/[A-Za-z0-9._-]+"  # a label key or an extended resource keeps its name
+        whole = rf"{qualified}|(?<![A-Za-z0-9.-])({pattern})(?![A-Za-z0-9-]|\.[a-z0-9])"
+        return re.sub(whole, lambda m: words[m[1]] if m[1] else m[0], text)
 
     def walk(value: Any) -> Any:
         if isinstance(value, dict):
