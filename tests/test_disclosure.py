@@ -35,8 +35,9 @@ def says(text: str, word: str) -> bool:
 def foreign_names(snapshot: Snapshot, own: str, answer: Diagnosis) -> set[str]:
     """The names of all objects of other namespaces, and those namespaces, but those that the reader's own things have, too."""
     everything = [(kind, item) for kind, items in snapshot.objects.items() if kind != "Event" for item in items]
-    theirs = {name for _, item in everything if item.namespace not in {"", own} for name in (item.name, item.namespace)}
-    ours = {item.name for _, item in everything if item.namespace in {"", own}} - {
+    shared = {"", own, snapshot.kueue_namespace}
+    theirs = {name for _, item in everything if item.namespace not in shared for name in (item.name, item.namespace)}
+    ours = {item.name for _, item in everything if item.namespace in shared} - {
         item.name for kind, item in everything if kind == "Namespace" and item.name != own
     }
     mine = [workload for workload in snapshot.all_of(Workload, read="seen") if workload.namespace == own]

@@ -2,8 +2,8 @@
 
 Levels: "namespace" names only what is in the asked namespace; "queue" also who stands or holds quota in the same
 ClusterQueue; "cohort" also who does in the rest of the cohort, and its queues; "all" names everything. What belongs to
-the cluster and not to a tenant (the path from the LocalQueue to the root cohort, flavors, nodes, topologies) is named at
-every level.
+the cluster and not to a tenant (the path from the LocalQueue to the root cohort, flavors, nodes, topologies, Kueue's own
+namespace with what runs in it) is named at every level.
 
 Names that rules marked (see `names`) are replaced by a description, rows about others are folded into counts, and names
 that stand in text from the cluster (Kueue's own words, a field's value) are struck out, word by word.
@@ -67,7 +67,8 @@ class _Veil:
         self._answer = answer
         self._audience = audience
         self._open = audience.level == "all"
-        self._own = {audience.namespace, *audience.may_ask} - {""}
+        kueue = snapshot.kueue_namespace if snapshot is not None else "kueue-system"
+        self._own = {audience.namespace, *audience.may_ask, kueue} - {""}
         self._path = {(link.kind, link.name) for link in answer.chain} | _own_path(snapshot, self._own)
         self._seen_there = self._neighbours()
         self._withheld: set[str] = set()
