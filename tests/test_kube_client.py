@@ -140,13 +140,14 @@ async def test_selectors() -> None:
         (Fault("nodes", status=401), "the API server does not accept this identity (401)"),
         (Fault("nodes", reset=True), "the connection was cut"),
         (Fault("nodes", cut=True), "the connection was cut"),
-        (Fault("nodes", hang=True), "timed out after 0.6 s"),
+        (Fault("nodes", hang=True), "timed out after 1 s"),
     ],
 )
 async def test_what_goes_wrong_has_a_name(fault: Fault, reason: str) -> None:
     server = api()
     server.faults = [fault]
-    async with server.serve() as url, client(url, timeout=0.6) as kube:
+    async with server.serve() as url, client(url, timeout=1 if fault.hang else 8) as kube:
+        await kube.body("/version")
         with pytest.raises(ReadError) as caught:
             await kube.list("/api/v1/nodes", "Node", "v1")
     assert caught.value.reason == reason

@@ -67,7 +67,7 @@ def redact(snapshot: Snapshot, ref: JobRef | None = None, *, replace_names: bool
     documents = documents_of(snapshot)
     question = ref
     if replace_names:
-        names = Names.of(snapshot)
+        names = Names.of(snapshot, ref)
         documents = [names.document(document) for document in documents]
         question = names.question(ref) if ref is not None else None
     head = f"# whypending explain {question.asked} -f FILE\n" if question is not None else ""
@@ -240,10 +240,11 @@ class Names:
     pattern: re.Pattern[str]
 
     @classmethod
-    def of(cls, snapshot: Snapshot) -> "Names":
-        """Collect the names of a snapshot and make up new ones, in the order of the old ones."""
+    def of(cls, snapshot: Snapshot, ref: JobRef | None = None) -> "Names":
+        """Collect the names of a snapshot and of a question, and make up new ones in the order of the old ones."""
         taken: dict[str, str] = {}
-        for kind, name in sorted(_names(snapshot), key=lambda entry: (len(entry[1]), entry)):
+        asked = [("namespace", ref.namespace), ("job", ref.name)] if ref is not None else []
+        for kind, name in sorted([*_names(snapshot), *asked], key=lambda entry: (len(entry[1]), entry)):
             if name not in taken and _is_telling(name) and not _is_derived(name, taken):
                 taken[name] = kind
         mapping: dict[str, str] = {}
@@ -308,11 +309,12 @@ _OWNED = frozenset(kind.kind.lower() for kind in (*kinds.JOB_KINDS, kinds.BY_NAM
 
 
 def _names(snapshot: Snapshot) -> Iterable[tuple[str, str]]:
-    """Every name that the snapshot tells, with the stem of its new one."""
+    """Every name that the snapshot tells, with the stem of its new one; parts of the platform keep theirs (device plugins)."""
     for kind, items in snapshot.objects.items():
         for item in items:
             if item.namespace == snapshot.kueue_namespace or kind in {
                 "CustomResourceDefinition", "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration", "ConfigMap",
+                "DaemonSet",
             }:  # fmt: skip
                 continue
             if item.namespace:

@@ -378,6 +378,8 @@ class Client:
             )  # fmt: skip
             response = await api.call_api(*sent, _request_timeout=aiohttp.ClientTimeout(total=self.timeout))
             body: bytes = await response.read()
+        except TimeoutError as error:
+            raise ReadError(f"timed out after {self.timeout:g} s", lasting=True) from error
         except aiohttp.ClientConnectorCertificateError as error:
             raise ReadError(f"{UNREACHABLE}: its certificate is not trusted", lasting=True) from error
         except aiohttp.ClientSSLError as error:

@@ -23,7 +23,7 @@ from bot.core.facts.identity import GROUP_LABEL, JOB_UID_LABEL, PREBUILT, PREFIX
 from bot.core.objects import is_true
 from bot.core.reference import JobRef
 from bot.core.snapshot import Gap, PendingItem, Scope, Snapshot, Unknown, Versions
-from bot.kube.client import NOT_ACCEPTED, Client, Listing, ReadError, is_name, object_path
+from bot.kube.client import NOT_ACCEPTED, PAGE, Client, Listing, ReadError, is_name, object_path
 from bot.kube.discovery import NOTHING_KNOWN, VISIBILITY, Discovery, Served
 from bot.kube.permissions import CONFIGURATION
 
@@ -148,7 +148,10 @@ class _Question:
         known = self.discovery.known
         if known is not None:
             self.served = known
-            await self._round(self._reads([*self._first(), *self._second()]), 0)
+            await self._round(self._reads([*self._first(), *self._queues()]), 0)
+            if self._nobody_answers():
+                return
+            await self._round(self._reads([*self._second(), *self._owners()]), 1)
         else:
             self.spent += 1
             await self._round([self._discover(), *self._reads(self._first())], 0)
@@ -201,19 +204,46 @@ class _Question:
             wants.append(Want(known.kind, namespace, self.ref.name))
         return wants
 
+    @staticmethod
+    def _queues() -> list[Want]:
+        """Kueue's objects that every question needs; there are few of them."""
+        return [Want("LocalQueue"), Want("ClusterQueue"), Want("ResourceFlavor")]
+
     def _second(self) -> list[Want]:
-        """Kueue's objects that every question needs, and an object of a custom kind by name."""
+        """Queues, Workloads (the job's own where the job is known already), and an object of a custom kind by name."""
         namespace = self.ref.namespace
-        wants = [
-            Want("Workload", namespace, rows=NAMESPACE_ROWS),
-            Want("LocalQueue"),
-            Want("ClusterQueue"),
-            Want("ResourceFlavor"),
-        ]
+        wants = [self._own_workloads() or Want("Workload", namespace, rows=NAMESPACE_ROWS), *self._queues()]
         known = kinds.BY_NAME.get(self.ref.kind)
         if known is not None and known.namespaced and known.kind != "Workload":
             wants.append(Want(known.kind, namespace, self.ref.name))
         return wants
+
+    def _own_workloads(self) -> Want | None:
+        """A Job's own Workloads by Kueue's label, its owner's too; None where the label may be missing.
+
+        A namespace may hold thousands. It proves nothing: the whole namespace is read later if it is not too large.
+        """
+        facts = Facts(self._so_far(), self.ref)
+        candidates = _try(lambda: facts.identity.candidates, ())
+        if len(candidates) != 1 or candidates[0].kind != "Job" or not candidates[0].metadata.uid:
+            return None
+        meta = candidates[0].metadata
+        if PREBUILT in meta.labels or PREBUILT in meta.annotations:
+            return None
+        uids = sorted({meta.uid, *(owner.uid for owner in meta.owner_references if owner.uid)})
+        return Want("Workload", self.ref.namespace, labels=f"{JOB_UID_LABEL} in ({','.join(uids)})")
+
+    def _namespace_workloads(self, snapshot: Snapshot, workload: o.Workload | None) -> list[Want]:
+        """All Workloads of the namespace, unless too many wait or hold quota in it."""
+        namespace = self.ref.namespace
+        if Scope("Workload", namespace) in self.covered or self._cut("Workload", namespace):
+            return []
+        count = _in_namespace(snapshot, namespace)
+        if workload is not None and count > PAGE:
+            reason = f"{count:,} wait or hold quota there, only those of the job were read"
+            self.gaps.append(Gap("Workload", reason, namespace))
+            return []
+        return [Want("Workload", namespace, rows=NAMESPACE_ROWS)]
 
     def _owners(self) -> list[Want]:
         """What the first round named but did not read: owners, and the Deployment of pods that look like the asked one."""
@@ -271,19 +301,16 @@ class _Question:
         for item in (target, root, *_try(lambda: identity.candidates, ())):
             if item is not None:
                 wants += self._chain(snapshot, item)
+        wants += self._namespace_workloads(snapshot, workload)
         wants += self._lost_among_many(snapshot, target, root, workload)
         queue = _Path.of(snapshot, namespace, root, workload)
         if phase == "unresolved":
             wants += [Want("Deployment", self.kueue_namespace), Want("LimitRange", namespace)]
             exempt += [Want("Node"), Want("ResourceQuota", namespace), *self._own_objects()]
         elif phase == "no-workload":
-            wants += [
-                *self._own_objects(),
-                *self._classes(root, None),
-                *self._webhooks(),
-                Want("LimitRange", namespace),
-            ]
-            wants += [Want("ResourceQuota", namespace)]
+            wants += [*self._own_objects(), *self._classes(root, None), *self._webhooks()]
+            wants.append(Want("LimitRange", namespace))
+            others += self._visible(queue)
         elif phase in {"waiting", "reserved"}:
             wants += self._queueing(snapshot, queue, workload, phase)
             others += self._visible(queue) if phase == "waiting" else []
@@ -331,7 +358,8 @@ class _Question:
         namespace, wants = self.ref.namespace, list[Want]()
         both = (root,) if root is target else (root, target)
         own = [item for item in both if item is not None and item.metadata.uid]
-        if self._cut("Workload", namespace) and workload is None:
+        crowded = self._cut("Workload", namespace) or _in_namespace(snapshot, namespace) > PAGE
+        if crowded and workload is None:
             for item in own:
                 uid, meta = item.metadata.uid, item.metadata
                 wants.append(
@@ -409,11 +437,11 @@ class _Question:
         )  # fmt: skip
 
     def _waiting(self, snapshot: Snapshot, cluster_queue: str) -> list[Want]:
-        """The further namespaces of the queue, where they are few and little waits there."""
+        """The namespaces of the queue, where they are few and little waits there."""
         pending = {
             item.namespace: item.status.pending_workloads
             for item in snapshot.all_of(o.LocalQueue, read="seen")
-            if item.spec.cluster_queue == cluster_queue and item.namespace != self.ref.namespace
+            if item.spec.cluster_queue == cluster_queue
         }
         with_some = [namespace for namespace, count in sorted(pending.items()) if count]
         if len(with_some) > OTHER_NAMESPACES or sum(pending.values()) > NAMESPACE_ROWS:
@@ -834,6 +862,14 @@ def _size(snapshot: Snapshot) -> int:
     return sum(
         item.status.pending_workloads + item.status.reserving_workloads
         for item in snapshot.all_of(o.ClusterQueue, read="seen")
+    )
+
+
+def _in_namespace(snapshot: Snapshot, namespace: str) -> int:
+    """How many Workloads wait or hold quota in a namespace, by its LocalQueues' own counts."""
+    return sum(
+        item.status.pending_workloads + item.status.reserving_workloads
+        for item in snapshot.all_of(o.LocalQueue, read="seen", namespace=namespace)
     )
 
 
