@@ -244,8 +244,9 @@ class Names:
         """Collect the names of a snapshot and of a question, and make up new ones in the order of the old ones."""
         taken: dict[str, str] = {}
         asked = [("namespace", ref.namespace), ("job", ref.name)] if ref is not None else []
+        resources = {part for word in _kept(snapshot) for part in re.split(r"[^a-z0-9]+", word)}
         for kind, name in sorted([*_names(snapshot), *asked], key=lambda entry: (len(entry[1]), entry)):
-            if name not in taken and _is_telling(name) and not _is_derived(name, taken):
+            if name not in taken and name not in resources and _is_telling(name) and not _is_derived(name, taken):
                 taken[name] = kind
         mapping: dict[str, str] = {}
         for prefix in sorted(set(taken.values())):
