@@ -61,7 +61,7 @@ class Bot:
 def serve(settings: Settings) -> int:
     """Run the bot until it is told to end (SIGTERM, SIGINT); give the exit status.
 
-    2: the configuration cannot be used, the reason is on standard error. 1: Slack refuses the token.
+    2: the configuration cannot be used. 1: Slack refuses the token, or a port is taken. The reason is on standard error.
     """
     telemetry.set_up(settings.log_level, settings.log_format)
     try:
@@ -69,6 +69,12 @@ def serve(settings: Settings) -> int:
     except ConfigurationError as error:
         print(error, file=sys.stderr)  # noqa: T201 - a sentence for whoever starts it, not for the log
         return 2
+    except OSError as error:
+        where = f"{settings.web_host}:{settings.web_port}"
+        if settings.slack_mode == "http":
+            where += f" and {settings.slack_host}:{settings.slack_port}"
+        print(f"cannot listen on {where}: {error.strerror or error}", file=sys.stderr)  # noqa: T201 - as above
+        return 1
 
 
 async def _until_signalled(settings: Settings) -> int:
@@ -133,7 +139,7 @@ async def running(settings: Settings, service: Explains) -> AsyncIterator[Bot]:
     async with contextlib.AsyncExitStack() as stack:
         session = await stack.enter_async_context(aiohttp.ClientSession(timeout=timeout))
         client = web_client(token, settings.slack_api_url, session, logger)
-        group = await stack.enter_async_context(asyncio.TaskGroup())
+        group = await stack.enter_async_context(_tasks())
         work = Work(group, at_once=settings.questions_at_once, waiting=settings.questions_waiting)
         desk = Desk(settings, service, Poster(client, session), work)
         app = bolt(client, desk.home, token, signing_secret, logger)
@@ -155,6 +161,18 @@ async def running(settings: Settings, service: Explains) -> AsyncIterator[Bot]:
             "serving", mode=settings.slack_mode, web_port=bot.web_port, clusters=[c.name for c in settings.clusters]
         )
         yield bot
+
+
+@contextlib.asynccontextmanager
+async def _tasks() -> AsyncIterator[asyncio.TaskGroup]:
+    """Own a task group whose single failure is raised as it is: no job of ours fails, so it is the body's."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            yield group
+    except BaseExceptionGroup as failed:
+        if len(failed.exceptions) == 1:
+            raise failed.exceptions[0] from None
+        raise
 
 
 def bolt(client: AsyncWebClient, home: Home, token: str, signing_secret: str, logger: logging.Logger) -> AsyncApp:

@@ -118,6 +118,17 @@ async def test_a_refused_token_ends_the_process_with_a_sentence(tmp_path: Path) 
     assert b"Slack refuses the bot token (invalid_auth)" in stderr
 
 
+async def test_a_taken_port_ends_the_process_with_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "config.yaml").write_text("")
+    async with LocalSlack().serve() as api_url:
+        port = api_url.split(":")[2].partition("/")[0]
+        process = await start(tmp_path, api_url, WHYPENDING_WEB_PORT=port)
+        _, stderr = await asyncio.wait_for(process.communicate(), 30)
+    assert process.returncode == 1
+    assert f"cannot listen on 127.0.0.1:{port}".encode() in stderr
+    assert b"Traceback" not in stderr
+
+
 async def test_a_wrong_configuration_ends_the_process_with_a_sentence_and_no_trace(tmp_path: Path) -> None:
     (tmp_path / "config.yaml").write_text("read_second: 3")
     process = await start(tmp_path, "https://slack.example.com/api")
