@@ -48,3 +48,36 @@ def test_near_miss_the_slice_that_it_replaces() -> None:
 def test_near_miss_pods_not_read() -> None:
     cluster = recorded("v0.19.2/quota-in-use").drop("Job", "holder").at("2026-11-30T16:00:00Z").unread("pods")
     assert "quota-held-by-stale-workload" not in fired(cluster.ask("team-a/train"))
+
+
+def test_fires_for_its_own_earlier_workload() -> None:
+    cluster = recorded("v0.19.2/quota-in-use")
+    train = cluster.get("Job", "train")["metadata"]
+    owner = [{"apiVersion": "batch/v1", "kind": "Job", "name": "train", "uid": train["uid"], "controller": True}]
+    holder = cluster.named("Workload", "job-holder")
+    answer = cluster.edit("Workload", holder, {"metadata": {"ownerReferences": owner}}).ask("team-a/train")
+    assert answer.headline.rule == "quota-held-by-stale-workload"
+    assert "own earlier Workload" in answer.headline.sentence
+
+
+def test_near_miss_workloads_side_by_side() -> None:
+    cluster = recorded("v0.19.2/quota-in-use")
+    owner = [
+        {
+            "apiVersion": "leaderworkerset.x-k8s.io/v1",
+            "kind": "LeaderWorkerSet",
+            "name": "s",
+            "uid": "u",
+            "controller": True,
+        }
+    ]
+    for start in ("job-holder", "job-train"):
+        cluster = cluster.edit("Workload", cluster.named("Workload", start), {"metadata": {"ownerReferences": owner}})
+    name = cluster.named("Workload", "job-train")
+    assert "quota-held-by-stale-workload" not in fired(cluster.ask(f"team-a/{name}", "Workload"))
+
+
+def test_not_checked_when_the_job_was_not_read() -> None:
+    answer = recorded("cases/P78").unread("rayclusters").ask("ml-a/rj-c1", "RayCluster")
+    assert "quota-held-by-stale-workload" in {n.rule for n in answer.not_checked}
+    assert not answer.complete

@@ -38,6 +38,9 @@ VARIANT_PARENT = PREFIX + "concurrent-admission-parent"
 SHOWN = 5
 """How many of those ahead are named."""
 
+_MANY = frozenset({"LeaderWorkerSet", "Workload", "ReplicaSet", "Deployment"})
+"""Owners that have several Workloads side by side."""
+
 _STOPPED = frozenset({"Hold", "HoldAndDrain"})
 _NO_VERDICT = frozenset(
     {"Inadmissible", "Deactivated", "Suspended", "PendingEvaluation", "AdmissionGated", "OnHold", "Misconfigured"}
@@ -628,12 +631,17 @@ class Order:
         return tuple(found.values())
 
     def _stale(self, workload: o.Workload, holder: Holder, own: o.Workload) -> Stale | None:
-        if workload in self._facts.identity.workloads:
+        uid, kind = _owner_uid(own), job_of(own)[0]
+        if uid and uid == _owner_uid(workload) and kind not in _MANY:
             return Stale(workload, holder, "own", "it is this job's own earlier Workload")
-        for above in self._ancestors:
-            if workload in self._facts.identity.workloads_of(above):
-                parent = named(above.kind, above.name, above.namespace)
-                return Stale(workload, holder, "parent", f"it belongs to its own parent, {above.kind} {parent}")
+        if workload.namespace == own.namespace:
+            owner = next((ref for ref in workload.metadata.owner_references if ref.controller), None)
+            above = next((ref for ref in self._above if owner is not None and _same(ref, owner)), None)
+            if above is not None:
+                parent = named(above.kind, above.name, own.namespace)
+                return Stale(
+                    workload, holder, "parent", f"it belongs to its own parent, {quoted(above.kind, 60)} {parent}"
+                )
         if (
             job_of(workload) == job_of(own)
             and workload.namespace == own.namespace
@@ -643,18 +651,17 @@ class Order:
         return self._idle(workload, holder)
 
     @fact
-    def _ancestors(self) -> tuple[o.KubeObject, ...]:
-        target = self._facts.identity.target
-        job = self._facts.identity.root if isinstance(target, o.Workload) else target
+    def _above(self) -> tuple[o.OwnerReference, ...]:
+        """The owners above the job of the asked Workload, nearest first. Raises Unknown when the job itself was not read."""
+        own = self._facts.identity.want()
+        kind, name = job_of(own)
+        if kind not in BY_NAME or kind == "Workload":
+            return ()
+        job = self._snapshot.find(kind, name, own.namespace)
         if job is None:
             return ()
-        found: list[o.KubeObject] = []
-        for ref in job.metadata.owner_references:
-            above = self._snapshot.by_uid(ref.uid) if ref.uid else None
-            above = above or self._snapshot.look(ref.kind, ref.name, job.namespace)
-            if above is not None:
-                found += [above, *self._facts.identity.owners(above)]
-        return tuple(found)
+        chain = (job, *self._facts.identity.owners(job))
+        return tuple(ref for item in chain for ref in item.metadata.owner_references)
 
     def _idle(self, workload: o.Workload, holder: Holder) -> Stale | None:
         long, conditions = self._facts.thresholds.long, workload.status.conditions
@@ -749,6 +756,11 @@ class Order:
             except ValueError:
                 continue
         return total
+
+
+def _same(one: o.OwnerReference, other: o.OwnerReference) -> bool:
+    """Whether two references name the same owner: by UID where both have one."""
+    return one.uid == other.uid if one.uid and other.uid else (one.kind, one.name) == (other.kind, other.name)
 
 
 def _owner_uid(workload: o.Workload) -> str:

@@ -539,9 +539,9 @@ class TopologyFacts:
             if not by_host and (entry.levels != levels or flavor not in entry.flavors):
                 continue
             for place in entry.placed:
-                leaf = hosts.get(place.values[-1:]) if by_host else leaves.get(place.values)
-                if leaf is not None:
-                    _add(leaf.used, {name: value * place.count for name, value in entry.each.items()})
+                holder = hosts.get(place.values[-1:]) if by_host else leaves.get(place.values)
+                if holder is not None:
+                    _add(holder.used, {name: value * place.count for name, value in entry.each.items()})
         return leaves
 
     def free_on(self, node: o.Node) -> Amounts:

@@ -11,7 +11,7 @@ _REASON = "PendingDelayedTopologyRequests"
 _FAILED = "SecondPassFailed"
 
 
-@rule("checks", move="platform", outlook="in-progress", phases=("waiting", "reserved"), needs=("Event",))
+@rule("checks", move="platform", outlook="in-progress", phases=("reserved",), needs=("Event",))
 def topology_assignment_pending(facts: Facts) -> Found | None:
     """Kueue has not placed its pods yet.
 
@@ -26,8 +26,6 @@ def topology_assignment_pending(facts: Facts) -> Found | None:
         Wait a moment for new nodes. If the event keeps coming, the platform team compares the new nodes' labels with the
         levels of the Topology and the labels of the flavor.
     """
-    if facts.identity.phase != "reserved":
-        return None
     own = facts.identity.want()
     if any(check.state != "Ready" for check in own.status.admission_checks):
         return None

@@ -2,8 +2,8 @@
 
 from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
-from bot.core.facts.topology import Pinned
-from bot.core.names import named, subject
+from bot.core.facts.topology import HOSTNAME, Pinned
+from bot.core.names import named, quoted, subject
 from bot.core.rule import rule
 
 
@@ -30,7 +30,9 @@ def topology_assignment_unusable(facts: Facts) -> Found | None:
         return _unhealthy(facts)
     first = pinned[0]
     pod = named("Pod", first.pod.name, first.pod.namespace)
-    place = ", ".join(f"{key}={value}" for key, value in first.labels)
+    place = ", ".join(
+        f"{key}={named('Node', value) if key == HOSTNAME else quoted(value, 80)}" for key, value in first.labels
+    )
     elsewhere = ""
     if first.elsewhere:
         elsewhere = f"; node {named('Node', first.elsewhere[0])} would take it"

@@ -3,8 +3,8 @@
 from bot.core import texts
 from bot.core.diagnosis import Evidence, Found, Outlook, Step
 from bot.core.facts import Facts
-from bot.core.facts.topology import Room
-from bot.core.names import quoted, subject
+from bot.core.facts.topology import HOSTNAME, Room
+from bot.core.names import named, quoted, subject
 from bot.core.rule import rule
 from bot.core.snapshot import Unknown
 
@@ -80,7 +80,7 @@ def _found(facts: Facts, room: Room) -> Found:
     outlook: Outlook = "never-as-written" if never else "wait"
     topology, flavor = subject("Topology", room.topology), subject("ResourceFlavor", room.flavor)
     unit = f"{room.unit}{'s' if room.wanted != 1 else ''}"
-    causes = ", ".join(f"{count} {cause}" for cause, count in room.excluded)
+    causes = ", ".join(f"{count} {quoted(cause, 120)}" for cause, count in room.excluded)
     left_out = f" Of {room.nodes} node{'s' if room.nodes != 1 else ''} left out: {causes}." if causes else ""
     outside = any(not cause.endswith(("in use", "too small")) for cause, _ in room.excluded)
     if room.problem == "no-domains":
@@ -93,7 +93,7 @@ def _found(facts: Facts, room: Room) -> Found:
             why = f"no node carries the labels of flavor {room.flavor}"
         sentence = f"Topology {room.topology} has no domain at level {room.level}: {why}."
     elif room.mode == "required":
-        best = f" ({'/'.join(room.best)})" if room.best else ""
+        best = f" ({_domain(room)})" if room.best else ""
         empty = "" if never else f"; emptied it would hold {room.fits_empty}"
         sentence = (
             f"All {room.wanted} {unit} must share one {room.level} of Topology {room.topology}: the best{best} has room"
@@ -123,6 +123,14 @@ def _found(facts: Facts, room: Room) -> Found:
         move="platform" if outside and (room.problem or room.fits_empty < room.wanted) else "asker",
         outlook=outlook,
     )
+
+
+def _domain(room: Room) -> str:
+    """The best domain's values from the top down; a node's name marked as one."""
+    above = [quoted(value, 80) for value in room.best]
+    if room.level == HOSTNAME:
+        above[-1] = named("Node", room.best[-1])
+    return "/".join(above)
 
 
 def _steps(room: Room, *, never: bool, outside: bool) -> tuple[Step, ...]:
