@@ -154,7 +154,11 @@ def pods_of_spec(item: o.KubeObject) -> int | None:
             }
             groups = each(inner[item.kind], "workerGroupSpecs[]")
             workers = (number(dig(group, "replicas"), 1) * number(dig(group, "numOfHosts"), 1) for group in groups)
-            return 1 + sum(workers) if isinstance(inner[item.kind], dict) else None
+            if not isinstance(inner[item.kind], dict):
+                return None
+            # a RayJob submits itself by a pod of its own, unless it is told otherwise
+            mode = dig(spec, "submissionMode", "K8sJobMode") if item.kind == "RayJob" else ""
+            return 1 + sum(workers) + (mode == "K8sJobMode")
         case "LeaderWorkerSet":
             return number(dig(spec, "replicas"), 1) * number(dig(spec, "leaderWorkerTemplate.size"), 1)
         case "Deployment" | "ReplicaSet" | "StatefulSet":
@@ -274,11 +278,20 @@ class Pods:
         for item in self._roots:
             for kind in _BETWEEN.get(item.kind, ()):
                 self._snapshot.require(kind, self.namespace, selector=owned(item.metadata.uid))
+        self._consistent()
         root = identity.root
         uid = root.metadata.uid if root is not None else ""
         if uid and self._snapshot.covers("Pod", self.namespace, selector=owned(uid)):
             return
         self._snapshot.require("Pod", self.namespace)
+
+    def _consistent(self) -> None:
+        """Raise Unknown where a Deployment counts pods and nothing was found through which they could hang on it."""
+        for item in self._roots:
+            counted = number(item.status.get("replicas"), 0) if isinstance(item, o.Job) else 0
+            if item.kind == "Deployment" and counted and not any(part.kind == "ReplicaSet" for part in self.tree):
+                reason = f"pods: the Deployment counts {counted}, and its ReplicaSet was not found"
+                raise Unknown(reason)
 
     def _sure(self, found: tuple[T, ...]) -> tuple[T, ...]:
         """Give what was found; nothing counts as nothing only where the pods were read in full, else raises Unknown."""
@@ -358,20 +371,10 @@ class Pods:
             pods = group.pods if group is not None else tuple(pod for pod in tops if isinstance(pod, o.Pod))
             asked = [len(group.pods)] if group is not None else []
             asked += [int(text) for pod in pods if (text := pod.metadata.annotations.get(GROUP_TOTAL, "")).isdecimal()]
-        admitted += self._submitters
         if not counts and not asked:
             reason = "how many pods it wants: neither a Workload nor the job says so"
             raise Unknown(reason)
         return max([admitted, *asked])
-
-    @property
-    def _submitters(self) -> int:
-        """The pods by which a RayJob submits itself, where its Workload has no pod set for them."""
-        root = self._facts.identity.root
-        sets = {pod_set.name for workload in self.workloads for pod_set in workload.spec.pod_sets}
-        if root is None or root.kind != "RayJob" or "submitter" in sets:
-            return 0
-        return sum(any(owner.kind == "Job" for owner in pod.metadata.owner_references) for pod in self.current)
 
     @fact
     def short_sets(self) -> tuple[str, ...]:
