@@ -4,6 +4,7 @@ import pytest
 
 from tests.clusters import Cluster, fired, recorded
 
+EARLY = "2026-11-30T14:53:06Z"
 VERSIONS = ("v0.10.6", "v0.16.9", "v0.19.2", "main-2026-08")
 
 
@@ -58,3 +59,19 @@ def test_near_miss() -> None:
 
 def test_near_miss_without_quota() -> None:
     assert "waiting-for-pods-ready" not in fired(recorded("v0.19.2/quota-in-use").ask("team-a/train"))
+
+
+def test_near_miss_a_silence_with_another_reason() -> None:
+    """Behind the head of a strict queue Kueue says nothing either."""
+    cluster = recorded("v0.19.2/strict-fifo-head-blocks")
+    holder = cluster.named("Workload", "job-holder")
+    cluster = cluster.condition(
+        "Workload",
+        holder,
+        type="PodsReady",
+        status="False",
+        reason="WaitForStart",
+        message="",
+        lastTransitionTime=EARLY,
+    ).at("2026-11-30T18:00:00Z")
+    assert cluster.ask("team-a/train").headline.rule == "behind-in-strict-queue"

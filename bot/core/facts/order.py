@@ -154,10 +154,14 @@ def priority_of(workload: o.Workload) -> int:
     return (workload.spec.priority or 0) + (int(boost) if sign.isascii() and sign.isdigit() and len(sign) < 11 else 0)
 
 
-def queued_at(workload: o.Workload) -> datetime | None:
-    """The moment by which Kueue sorts: creation, or the eviction by PodsReadyTimeout or an AdmissionCheck."""
+def queued_at(workload: o.Workload, *, by_creation: bool = False) -> datetime | None:
+    """The moment by which Kueue sorts: creation, or the eviction by PodsReadyTimeout or an AdmissionCheck.
+
+    `by_creation`: the configuration's requeuingStrategy keeps the creation after a PodsReadyTimeout.
+    """
     evicted = condition(workload.status.conditions, "Evicted")
-    if evicted is not None and evicted.status == "True" and evicted.reason in {"PodsReadyTimeout", "AdmissionCheck"}:
+    reasons = {"AdmissionCheck"} if by_creation else {"PodsReadyTimeout", "AdmissionCheck"}
+    if evicted is not None and evicted.status == "True" and evicted.reason in reasons:
         return evicted.last_transition_time or workload.metadata.creation_timestamp
     return workload.metadata.creation_timestamp
 
@@ -280,6 +284,10 @@ class Order:
         return weights if isinstance(weights, dict) else {}
 
     @fact
+    def _by_creation(self) -> bool:
+        return dig(self._configuration, "waitForPodsReady.requeuingStrategy.timestamp") == "Creation"
+
+    @fact
     def _configuration(self) -> Any:  # noqa: ANN401 - parsed YAML
         try:
             return self._facts.controller.configuration
@@ -288,8 +296,9 @@ class Order:
 
     @fact
     def _sticky(self) -> o.Workload | None:
-        if self.queue.strict:
-            return None
+        return None if self.queue.strict else self._snapshot.once(("sticky", self.queue.name), self._preemptor)
+
+    def _preemptor(self) -> o.Workload | None:
         candidates = [
             w for w in self._candidates if (said := announced(w)) is not None and said.kind in {"pending", "failed"}
         ]
@@ -297,9 +306,10 @@ class Order:
 
     @fact
     def _candidates(self) -> tuple[o.Workload, ...]:
-        return tuple(
-            w for w in self._snapshot.once(("waiting", self.queue.name), self._route_to_here) if self.stands(w)
-        )
+        return self._snapshot.once(("waiting", self.queue.name), self._standing_here)
+
+    def _standing_here(self) -> tuple[o.Workload, ...]:
+        return tuple(w for w in self._route_to_here() if self.stands(w))
 
     def _route_to_here(self) -> tuple[o.Workload, ...]:
         waiting_here = self._snapshot.once(("waiting by queue",), self._by_queue)
@@ -346,15 +356,25 @@ class Order:
 
     def _key(self, workload: o.Workload) -> tuple[Any, ...]:
         usage = self.local_usage(workload) if self.usage_based else 0.0
-        return (usage if usage is not None else 0.0, workload is not self._sticky, *_base_key(workload))
+        return (
+            usage if usage is not None else 0.0,
+            workload is not self._sticky,
+            *_base_key(workload, by_creation=self._by_creation),
+        )
 
     @fact
     def before(self) -> tuple[o.Workload, ...]:
         """Those who were read and stand before it, first one first; () also when it stands nowhere itself."""
+        return self.line_up[: self._place]
+
+    @fact
+    def _place(self) -> int:
+        """How many were read and stand before it; 0 also when it stands nowhere."""
         own = self._facts.identity.want()
-        line = self.line_up
-        at = next((place for place, w in enumerate(line) if w is own), 0)
-        return line[:at]
+        places = self._snapshot.once(
+            ("places", self.queue.name), lambda: {(w.namespace, w.name): at for at, w in enumerate(self.line_up)}
+        )
+        return places.get((own.namespace, own.name), 0)
 
     def standing(self, other: o.Workload) -> Standing:
         """A Workload before the asked one with the reason why it stands there."""
@@ -369,7 +389,7 @@ class Order:
             return "it waits for its own preemptions and stays first until they are done"
         if priority_of(other) > priority_of(own):
             return f"higher priority ({priority_of(other)} against {priority_of(own)})"
-        one_at, own_at = queued_at(other), queued_at(own)
+        one_at, own_at = (queued_at(w, by_creation=self._by_creation) for w in (other, own))
         if one_at is not None and own_at is not None and one_at < own_at:
             return f"queued {duration((own_at - one_at).total_seconds())} earlier"
         return "before it in Kueue's order"
@@ -461,21 +481,26 @@ class Order:
         Parked ones, whose last verdict was that they do not fit and who still do not, are passed over, and so are their
         equals. Of the parked ones only the first few are computed again.
         """
-        parked = {self._shape(w) for w in self.before if verdict_text(w)}
-        found: list[o.Workload] = []
-        computed = 0
-        for other in self.before:
-            said = announced(other)
-            if not verdict_text(other):
-                if self._shape(other) not in parked:
-                    found.append(other)
-            elif said is not None and said.kind != "overlap":
-                found.append(other)
-            elif computed < SHOWN:
-                computed += 1
-                if self.verdict_of(other) == "fits":
-                    found.append(other)
-        return tuple(found)
+        moving, parked = self._snapshot.once(("motion", self.queue.name), self._motion)
+        found = [at for at in moving if at < self._place]
+        found += [at for at in parked if at < self._place and self.verdict_of(self.line_up[at]) == "fits"]
+        return tuple(self.line_up[at] for at in sorted(found))
+
+    def _motion(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """By place in the line: those not decided about or evicted for, and the first few of the parked ones."""
+        texts = [verdict_text(w) for w in self.line_up]
+        shapes = {self._shape(w) for w, text in zip(self.line_up, texts, strict=True) if text}
+        moving: list[int] = []
+        parked: list[int] = []
+        for at, (other, text) in enumerate(zip(self.line_up, texts, strict=True)):
+            if not text:
+                if not shapes or self._shape(other) not in shapes:
+                    moving.append(at)
+            elif (said := announced(other)) is not None and said.kind != "overlap":
+                moving.append(at)
+            elif len(parked) < SHOWN:
+                parked.append(at)
+        return tuple(moving), tuple(parked)
 
     def _shape(self, workload: o.Workload) -> bytes:
         return self._snapshot.once(("shape", workload.namespace, workload.name), lambda: shape(workload))
@@ -555,8 +580,8 @@ class Order:
         """Whether blockAdmission is what holds the asked Workload.
 
         Kueue's text about it says so; or it would fit, Kueue has said nothing about it, somebody's pods are not ready, and
-        blockAdmission is seen to be on: in the configuration, in a text about another Workload, or because for long
-        nobody has got quota since. Raises Unknown when the arithmetic is not known.
+        blockAdmission is seen to be on: in the configuration, in a text about another Workload, or, for the first of its
+        queue, because for long nobody has got quota since. Raises Unknown when the arithmetic is not known.
         """
         own, known = self._facts.identity.want(), self.blocking_not_ready
         if known.said is own:
@@ -565,6 +590,8 @@ class Order:
             return False
         if known.said is not None or known.configured:
             return True
+        if self.before or self.failed_equal is not None:
+            return False  # then its silence has another reason
         oldest = min((at for w in known.blockers if (at := ready_since(w)) is not None), default=None)
         waited = self._facts.age(own.metadata.creation_timestamp) or 0
         stalled = self._facts.age(oldest) or 0
@@ -801,8 +828,8 @@ def ready_since(workload: o.Workload) -> datetime | None:
     return None
 
 
-def _base_key(workload: o.Workload) -> tuple[Any, ...]:
-    at = queued_at(workload)
+def _base_key(workload: o.Workload, *, by_creation: bool = False) -> tuple[Any, ...]:
+    at = queued_at(workload, by_creation=by_creation)
     return (-priority_of(workload), at is None, at.timestamp() if at is not None else 0.0, workload.metadata.uid)
 
 

@@ -107,6 +107,8 @@ def quota_text(workload: o.Workload) -> str:
 def announced(workload: o.Workload) -> Announced | None:
     """Read what a Workload's own quota condition says of preemption, None when it says nothing."""
     text = quota_text(workload)
+    if not text:
+        return None
     found = _PENDING.search(text)
     if found is not None:
         kind = "pending" if found["what"].lower() == "preemption" else "migration"
