@@ -52,3 +52,34 @@ def test_near_miss() -> None:
 def test_near_miss_without_usage_based_admission() -> None:
     cluster = _usage("40", "2").edit("ClusterQueue", "gpu-cq", {"spec": {"admissionScope": None}})
     assert cluster.ask("team-a/train").headline.rule == "behind-in-queue"
+
+
+def _cohort(mine: int, theirs: int) -> Cluster:
+    """Two ClusterQueues of one cohort with Fair Sharing; in the other one a Workload waits of which Kueue says nothing."""
+    cluster = recorded(SCENARIO)
+    cluster = cluster.drop("Workload", cluster.named("Workload", "job-big")).drop("Job", "big")
+    queue, local = cluster.get("ClusterQueue", "gpu-cq"), cluster.get("LocalQueue", "train-queue")
+    waits = cluster.get("Workload", cluster.named("Workload", "job-train"))
+
+    def other(kind: dict[str, Any], name: str, **parts: Any) -> dict[str, Any]:
+        return {**kind, "metadata": {"name": name, "uid": name, "creationTimestamp": cluster.now}, **parts}
+
+    spec = {**queue["spec"], "cohortName": "research"}
+    rival = other(queue, "rival-cq", spec=spec, status={"fairSharing": {"weightedShare": theirs}})
+    rival["status"]["flavorsReservation"] = [{"name": "default", "resources": [{"name": "cpu", "total": "0"}]}]
+    route = other(local, "rival-queue", spec={"clusterQueue": "rival-cq"})
+    head = other(waits, "job-rival", spec={**waits["spec"], "queueName": "rival-queue"})
+    for item in (route, head):
+        item["metadata"]["namespace"] = "team-b"
+    patch = {"spec": {"cohortName": "research"}, "status": {"fairSharing": {"weightedShare": mine}}}
+    return cluster.edit("ClusterQueue", "gpu-cq", patch).add(rival, route, head)
+
+
+def test_fires_for_a_cluster_queue_with_a_smaller_share() -> None:
+    answer = _cohort(50, 10).ask("team-a/train")
+    assert answer.headline.rule == "fair-share-behind"
+    assert "weighted share is 10, this one's 50" in answer.headline.sentence
+
+
+def test_near_miss_a_larger_share() -> None:
+    assert "fair-share-behind" not in fired(_cohort(10, 50).ask("team-a/train"))

@@ -285,7 +285,7 @@ class Order:
 
     @fact
     def _by_creation(self) -> bool:
-        return dig(self._configuration, "waitForPodsReady.requeuingStrategy.timestamp") == "Creation"
+        return bool(dig(self._configuration, "waitForPodsReady.requeuingStrategy.timestamp") == "Creation")
 
     @fact
     def _configuration(self) -> Any:  # noqa: ANN401 - parsed YAML

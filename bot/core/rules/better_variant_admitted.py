@@ -1,5 +1,6 @@
 """Rule better-variant-admitted."""
 
+from bot.core import objects as o
 from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
 from bot.core.facts.preemption import quota_text
@@ -33,7 +34,7 @@ def better_variant_admitted(facts: Facts) -> Found | None:
     sibling = next(
         (
             w
-            for w in facts.identity.workloads
+            for w in facts.snapshot.all_of(o.Workload, read="seen", namespace=own.namespace)
             if w is not own
             and _ALLOWED in own.metadata.annotations
             and _PARENT not in w.metadata.labels
