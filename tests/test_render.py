@@ -180,6 +180,21 @@ def test_verdicts(rule: str, outlook: Any, verdict: str) -> None:
     assert terminal.render(seen(answer)).startswith(f"{verdict}: Job team-a/train\n")
 
 
+@pytest.mark.parametrize(
+    ("admitted", "stage", "where"),
+    [
+        (False, "quota", "Not admitted: look at Kueue"),
+        (True, "pods", "Admitted by Kueue: look at the scheduler"),
+        (True, "start", "Admitted and scheduled: look at its pods"),
+        (None, "workload", ""),
+    ],
+)
+def test_the_boundary_is_told(admitted: bool | None, stage: Any, where: str) -> None:
+    answer = answers.full(admitted=admitted, stage=stage)
+    assert words.boundary(answer) == where
+    assert ("Where:" in terminal.render(seen(answer))) == bool(where)
+
+
 def test_candidates_of_an_ambiguous_name_say_how_to_ask() -> None:
     answer = answers.full()
     candidates = [

@@ -69,10 +69,17 @@ def step_move(move: Move) -> str:
 
 
 def boundary(answer: Diagnosis) -> str:
-    """Say at which controller to look: Kueue before admission, the scheduler after it; "" when there is no Workload."""
+    """Say where to look: at Kueue before admission, at the scheduler after it, at the pods once they are scheduled.
+
+    "" when there is no Workload or nothing is to be looked at.
+    """
     if answer.admitted is None or answer.outlook in {"running", "finished"}:
         return ""
-    return "Admitted by Kueue: look at the scheduler" if answer.admitted else "Not admitted: look at Kueue"
+    if not answer.admitted:
+        return "Not admitted: look at Kueue"
+    if answer.stage == "start":
+        return "Admitted and scheduled: look at its pods"
+    return "Admitted by Kueue: look at the scheduler"
 
 
 def job_name(answer: Diagnosis) -> str:
