@@ -28,6 +28,17 @@ def test_fires_for_an_affinity_and_takes_kueues_word() -> None:
     assert (told.headline.rule, told.headline.certainty) == ("flavor-labels-not-selected", "reported")
 
 
+def test_labels_of_other_flavors_count_where_kueues_text_shows_it() -> None:
+    """Older Kueue compared the labels of the whole group; without such a text the flavor has room."""
+    only = queue("gpu-cq", {"f": {"gpu": 8}, "g": {"gpu": 8}}), flavor("f", nodeLabels={"tier": "a"})
+    parts = pod_set(spec={"nodeSelector": {"tier": "b"}}, gpu=1)
+    text = "couldn't assign flavors to pod set main: flavor f doesn't match node affinity, flavor g doesn't match node affinity"
+    answer = small(*only, waiting("train", parts, text=text)).ask("team-a/train")
+    assert answer.headline.rule == "flavor-labels-not-selected"
+    assert "g (no such label)" in answer.headline.sentence
+    assert small(*only, waiting("train", parts)).ask("team-a/train").headline.rule == "fits-but-not-admitted"
+
+
 def test_near_miss() -> None:
     """A key that no flavor has is not compared; one flavor that agrees is enough."""
     only = queue("gpu-cq", {"f": {"gpu": 8}, "g": {"gpu": 8}})

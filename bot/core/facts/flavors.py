@@ -1,11 +1,12 @@
 """Which flavor a pod set cannot use, and why: taints, node labels, or that Kueue holds it to another flavor.
 
 As Kueue decides (`pkg/scheduler/flavorassigner`): the flavor's taints against the tolerations of the pods and of the
-flavor; node selector and required affinity only as far as they speak of the flavor's own node labels. Whether request
-and topology match is decided in `topology`.
+flavor; node selector and required affinity only as far as they speak of the flavor's own node labels. Older Kueue
+compared the label keys of the whole resource group (kueue issue 12446): where its own text shows that, they count as
+well. Whether request and topology match is decided in `topology`.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -32,11 +33,17 @@ class Exclusion:
 
 
 def exclusion(
-    name: str, flavor: o.ResourceFlavor | None, pod_sets: Iterable[PodSetRequests], allowed: str | None = None
+    name: str,
+    flavor: o.ResourceFlavor | None,
+    pod_sets: Iterable[PodSetRequests],
+    *,
+    allowed: str | None = None,
+    others: Iterable[str] = (),
 ) -> Exclusion | None:
     """Give the reason why pod sets cannot use a flavor, None when they can.
 
     `flavor` None: proven absent. `allowed`: the value of the Workload's ALLOWED_FLAVORS annotation, None without one.
+    `others`: label keys of other flavors that count, too.
     """
     if flavor is None:
         return Exclusion("missing", "no such ResourceFlavor")
@@ -46,7 +53,7 @@ def exclusion(
         bad = untolerated(flavor.spec.node_taints, (*pod_set.spec.tolerations, *flavor.spec.tolerations))
         if bad:
             return Exclusion("taint", "taint " + ", ".join(taint_text(taint) for taint in bad), taints=bad)
-        relevant = _about(pod_set.spec, flavor.spec.node_labels)
+        relevant = _about(pod_set.spec, {*flavor.spec.node_labels, *others})
         if not node_affinity_matches(relevant, flavor.spec.node_labels, ""):
             keys = _disagreeing(relevant, flavor.spec.node_labels)
             return Exclusion("labels", "labels " + ", ".join(keys), labels=keys)
@@ -56,8 +63,8 @@ def exclusion(
     return None
 
 
-def _about(spec: o.PodSpec, labels: dict[str, str]) -> o.PodSpec:
-    """Keep of a pod's node selector and required affinity what speaks of these labels.
+def _about(spec: o.PodSpec, labels: Collection[str]) -> o.PodSpec:
+    """Keep of a pod's node selector and required affinity what speaks of these label keys.
 
     A term that says nothing of them is met by every flavor, and since terms are alternatives, so is the affinity.
     """

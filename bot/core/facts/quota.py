@@ -243,11 +243,21 @@ class Quota:
         allowed = self._facts.identity.want().metadata.annotations.get(ALLOWED_FLAVORS)
 
         def out(flavor: str, pod_sets: tuple[PodSetRequests, ...]) -> Exclusion | None:
-            found = exclusion(flavor, self._snapshot.one_of(o.ResourceFlavor, flavor), pod_sets, allowed)
+            item = self._snapshot.one_of(o.ResourceFlavor, flavor)
+            others = self._keys_beside(queue, flavor) if queue is self.queue else ()
+            found = exclusion(flavor, item, pod_sets, allowed=allowed, others=others)
             names = [pod_set.name for pod_set in pod_sets]
             return found if found is not None else self._facts.topology.exclusion(flavor, names, queue)
 
         return out
+
+    def _keys_beside(self, queue: o.ClusterQueue, flavor: str) -> tuple[str, ...]:
+        """Give the label keys of the flavor's group where Kueue's own text says that its labels do not match."""
+        if not any(isinstance(reason, texts.AffinityMismatch) and reason.flavor == flavor for reason in self.said):
+            return ()
+        names = {name for group in _groups(queue) if flavor in group.flavors for name in group.flavors}
+        items = [self._snapshot.look_of(o.ResourceFlavor, name) for name in names]
+        return tuple(sorted({key for item in items if item is not None for key in item.spec.node_labels}))
 
     @fact
     def offer(self) -> Offer:

@@ -39,7 +39,7 @@ def flavor_labels_not_selected(facts: Facts) -> Found | None:
     for result in out:
         flavor = facts.queue.flavor(result.flavor)
         labels = {key: value for key, value in (flavor.spec.node_labels if flavor else {}).items() if key in keys}
-        text = ", ".join(f"{key}={value}" for key, value in sorted(labels.items()))
+        text = ", ".join(f"{key}={value}" for key, value in sorted(labels.items())) or "no such label"
         offered.append(f"{quoted(result.flavor)} ({quoted(text)})")
         proof.append(Evidence(subject("ResourceFlavor", result.flavor), "spec.nodeLabels", quoted(text)))
     mine = subject("Workload", workload.name, workload.namespace)
