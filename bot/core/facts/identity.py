@@ -49,6 +49,11 @@ _OWN_CONTROLLERS = {
     "kubeflow.org/training-operator", "kubeflow.org/mpi-operator", "trainer.kubeflow.org/trainjob-controller",
     "workload.codeflare.dev/appwrapper-controller",
 }  # fmt: skip
+_CREATES = {
+    "JobSet": ("Job",), "RayJob": ("RayCluster", "Job"), "RayService": ("RayCluster",), "TrainJob": ("JobSet",),
+    "MPIJob": ("Job",),
+}  # fmt: skip
+"""The kinds of job that a kind's operator creates."""
 _ENDED_BY_KUEUE = {"OutOfSync", "FailedToStart", "OwnerNotFound", "AdmissionChecksRejected"}
 REFUSED = re.compile(r"forbidden|denied|unauthori[sz]ed|\b40[13]\b", re.IGNORECASE)
 """What the reason of a gap says when a read was refused."""
@@ -142,7 +147,7 @@ def job_finished(item: o.KubeObject) -> tuple[bool, str] | None:
         return None
     entries = item.status.get("conditions")
     for entry in entries if isinstance(entries, list) else ():
-        if isinstance(entry, dict) and entry.get("status") == "True" and entry.get("type") in _ENDS:
+        if isinstance(entry, dict) and entry.get("status") == "True" and _text(entry.get("type")) in _ENDS:
             return _ENDS[entry["type"]], _text(entry.get("message"))
     if item.kind == "RayJob":
         return _ray_job_finished(item)
@@ -155,7 +160,7 @@ def job_finished(item: o.KubeObject) -> tuple[bool, str] | None:
 
 def _ray_job_finished(item: o.Job) -> tuple[bool, str] | None:
     """A RayJob is over when its deployment is, or when its script ended well: a failed script may be tried again."""
-    deployment, script = item.status.get("jobDeploymentStatus"), item.status.get("jobStatus")
+    deployment, script = _text(item.status.get("jobDeploymentStatus")), _text(item.status.get("jobStatus"))
     text = _text(item.status.get("message"))
     if deployment in {"Complete", "Failed"}:
         return deployment == "Complete" and script not in {"FAILED", "STOPPED"}, text
@@ -870,11 +875,12 @@ class Identity:
     def finished(self) -> tuple[bool, str] | None:
         """(succeeded, message) when the job itself says that it is over, or all pods of the group do; else None."""
         if self.root is not None and self.group is None:
-            return job_finished(self.root)
+            member = isinstance(self.root, o.Pod) and any(_of_a_group(workload) for workload in self.workloads)
+            return None if member else job_finished(self.root)
         if self.group is not None:
             states = [job_finished(pod) for pod in self.group.pods]
             over = [state for state in states if state is not None]
-            if over and len(over) == len(states) and not self.workloads:
+            if over and len(over) == len(states) and self.workload is None:
                 return all(good for good, _ in over), next((text for good, text in over if not good and text), "")
         return None
 
@@ -997,11 +1003,18 @@ class Identity:
             return ()
         below = [child for child in self.descendants(item) if isinstance(child, o.Job) and job_finished(child) is None]
         found = [child for child in below if suspended(child) is True]
+        if not found:
+            self.require_children(item)
         steps = each({"spec": item.spec}, "spec.replicatedJobs[].dependsOn[]")
         in_order = dig({"spec": item.spec}, "spec.startupPolicy.startupPolicyOrder") == "InOrder" or bool(steps)
         if in_order and len(found) < len([child for child in self.descendants(item) if isinstance(child, o.Job)]):
             return ()
         return tuple(sorted(found, key=lambda child: (kind_of(child), child.name)))
+
+    def require_children(self, item: o.KubeObject) -> None:
+        """Raise Unknown unless the jobs that an object of this kind creates were read."""
+        for kind in _CREATES.get(kind_of(item), ()):
+            self._snapshot.require(kind, item.namespace, selector=owned(item.metadata.uid))
 
     @fact
     def partial(self) -> tuple[int, int] | None:
@@ -1039,6 +1052,11 @@ def since(workload: o.Workload, kind: str) -> Any:  # noqa: ANN401
     """When a condition flipped last, None when it is absent."""
     found = condition(workload.status.conditions, kind)
     return found.last_transition_time if found else None
+
+
+def _of_a_group(workload: o.Workload) -> bool:
+    """Say whether a Workload is a pod group's: one pod's end is not the group's."""
+    return workload.metadata.annotations.get(PREFIX + "is-group-workload") == "true"
 
 
 def _is_replaced(workload: o.Workload) -> bool:

@@ -453,7 +453,8 @@ class Membership:
         for path in known.job.templates:
             for template in each({"spec": item.spec}, path):
                 for container in each(template, "spec.containers[]"):
-                    for resource, amount in (dig(container, "resources.requests", {}) or {}).items():
+                    requests = dig(container, "resources.requests", {})
+                    for resource, amount in requests.items() if isinstance(requests, dict) else ():
                         if resource == "pods":
                             return Refused(
                                 "it requests the resource pods, which Kueue counts by itself.",

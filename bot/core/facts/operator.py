@@ -76,7 +76,7 @@ class Operator:
         if item.kind == "RayJob" and item.status.get("jobDeploymentStatus") == "ValidationFailed":
             said = self._warning(item)
             return Refusal("status.jobDeploymentStatus", quoted(message or said), "ValidationFailed")
-        state = dig(item.status, "applicationState.state")
+        state = _text(dig(item.status, "applicationState.state"))
         if item.kind == "SparkApplication" and state in {"SUBMISSION_FAILED", "INVALIDATING"}:
             text = _text(dig(item.status, "applicationState.errorMessage"))
             return Refusal("status.applicationState.errorMessage", quoted(text or self._warning(item)), str(state))
@@ -119,6 +119,7 @@ class Operator:
         age = self._facts.age(start)
         if start is None or age is None or age < self._facts.thresholds.young or self._reacted(item, start):
             return None
+        identity.require_children(item)
         self._snapshot.require("Pod", item.namespace, selector=owned(item.metadata.uid))
         down = self._down(item)
         proof = [(subject_of(item), "status", "nothing since it may run")]
