@@ -447,6 +447,24 @@ def test_devices(text: str, read: Devices) -> None:
             {"multikueue-with-provisioning": {"mk", "prov"}},
         ),
         (
+            "AdmissionCheckInactive",
+            (
+                "Can't admit new workloads: references inactive AdmissionCheck(s): mk1,mk2, Cannot use multiple MultiKueue "
+                "AdmissionChecks on the same ClusterQueue, found: mk1,mk2."
+            ),
+            {"check-inactive": {"mk1", "mk2"}, "several-multikueue": {"mk1", "mk2"}},
+        ),
+        (
+            "MultiKueueAdmissionCheckAppliedPerFlavor",
+            "Can't admit new workloads: Cannot specify MultiKueue AdmissionCheck per flavor, found: mk.",
+            {"multikueue-per-flavor": {"mk"}},
+        ),
+        (
+            "NotSupportedWithTopologyAwareScheduling",
+            "Can't admit new workloads: TAS with MultiKueue admission check is not supported.",
+            {"topology-unsupported": set()},
+        ),
+        (
             "NotSupportedWithTopologyAwareScheduling",
             "Can't admit new workloads: TAS is not supported for cohorts.",
             {"topology-unsupported": set()},

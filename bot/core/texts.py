@@ -735,20 +735,15 @@ _PARTS: tuple[tuple[re.Pattern[str], InactiveWhat], ...] = (
     (regex(r"references inactive AdmissionCheck\(s\): (.+)"), "check-inactive"),
     (regex(r'there is no Topology "([^"]*)" for TAS flavor "[^"]*"'), "topology-missing"),
     (regex(r"Cannot use both MultiKueue and ProvisioningRequest.*?found: (.+)"), "multikueue-with-provisioning"),
-    (regex(r".*TAS is not supported.*|.*TopologyAwareScheduling is not supported.*"), "topology-unsupported"),
-    (
-        regex(r".*[Mm]ulti(?:ple)?.*MultiKueue.*|.*MultiKueue.*(?:only one|more than one|multiple).*"),
-        "several-multikueue",
-    ),
-    (regex(r".*(?:per flavor|per-flavor|all flavors|each flavor|specific flavor).*"), "multikueue-per-flavor"),
+    (regex(r"Cannot use multiple MultiKueue AdmissionChecks.*?found: (.+)"), "several-multikueue"),
+    (regex(r"Cannot specify MultiKueue AdmissionCheck per flavor, found: (.+)"), "multikueue-per-flavor"),
+    (regex(r".*(?:TAS|TopologyAwareScheduling)\b.* not supported.*"), "topology-unsupported"),
     (regex(r".*cohort.*cycle.*|.*cycle.*cohort.*", re.IGNORECASE), "cohort-cycle"),
     (regex(r"is stopped"), "stopped"),
     (regex(r".*clusterQueue is terminating.*", re.IGNORECASE), "terminating"),
     (regex(r"ClusterQueue not found"), "not-synced"),
 )
-_MARKERS = regex(
-    r", (?=references |there is no Topology|is stopped|Cannot use|TAS is not|only one|Only one|MultiKueue)"
-)
+_MARKERS = regex(r", (?=references |there is no Topology|is stopped|Cannot use |Cannot specify |TAS )")
 
 
 def inactive(reason: str, message: str) -> tuple[InactivePart, ...]:

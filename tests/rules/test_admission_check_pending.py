@@ -35,6 +35,14 @@ def test_retry_with_the_quota_given_back() -> None:
     assert 'AdmissionCheck budget asked for a new try: "come back later"' in sentence(answer, RULE)
 
 
+def test_asked_anew_after_a_retry() -> None:
+    cluster = recorded("v0.19.2/check-pending")
+    name = cluster.named("Workload", "job-train")
+    reset = [{"name": "budget", "state": "Pending", "message": "Reset to Pending after eviction. Previously: Retry"}]
+    said = sentence(cluster.edit("Workload", name, {"status": {"admissionChecks": reset}}).ask("team-a/train"), RULE)
+    assert "since it said Retry and was asked anew" in said
+
+
 def test_a_provisioning_check_without_a_request() -> None:
     cluster = recorded("cases/P32")
     answer = cluster.drop("ProvisioningRequest", cluster.named("ProvisioningRequest", "job-cc-1")).ask("ml-a/cc-1")

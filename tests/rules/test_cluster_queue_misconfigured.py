@@ -11,6 +11,13 @@ RULE = "cluster-queue-misconfigured"
 MULTIKUEUE, PROVISIONING = "kueue.x-k8s.io/multikueue", "kueue.x-k8s.io/provisioning-request"
 
 
+def _second_flavor(cluster: Cluster) -> Cluster:
+    groups = cluster.get("ClusterQueue", "gpu-cq")["spec"]["resourceGroups"]
+    groups[0]["flavors"].append({**groups[0]["flavors"][0], "name": "t4"})
+    flavor = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "ResourceFlavor", "metadata": {"name": "t4"}, "spec": {}}
+    return cluster.add(flavor).edit("ClusterQueue", "gpu-cq", {"spec": {"resourceGroups": groups}})
+
+
 def _cluster(checks: dict[str, str], rules: list[dict[str, Any]], reason: str, message: str) -> Cluster:
     cluster = recorded("v0.19.2/quota-in-use").add(
         *(
@@ -52,7 +59,8 @@ def test_fires() -> None:
     ],
 )
 def test_combinations(checks: dict[str, str], rules: list[dict[str, Any]], reason: str, part: str) -> None:
-    answer = _cluster(checks, rules, reason, "Can't admit new workloads: something new.").ask("team-a/train")
+    cluster = _second_flavor(_cluster(checks, rules, reason, "Can't admit new workloads: something new."))
+    answer = cluster.ask("team-a/train")
     assert answer.headline.rule == RULE
     assert part in sentence(answer, RULE)
     assert finding(answer, RULE).certainty == "certain"
@@ -71,6 +79,11 @@ def test_near_miss() -> None:
         {"mk": MULTIKUEUE}, [{"name": "mk"}], "MultiKueueWithProvisioningRequest", "Cannot use both, found: mk, prov."
     )
     assert RULE not in fired(disproved.ask("team-a/train"))
+    # bound to every flavor there is
+    every = _cluster(
+        {"mk": MULTIKUEUE}, [{"name": "mk", "onFlavors": ["a100"]}], "MultiKueueAdmissionCheckAppliedPerFlavor", "x"
+    )
+    assert RULE not in fired(every.ask("team-a/train"))
     # reasons that other rules name
     assert RULE not in fired(recorded("v0.19.2/flavor-missing").ask("team-a/train"))
     assert RULE not in fired(recorded("v0.19.2/topology-missing").ask("team-a/train"))

@@ -283,7 +283,15 @@ class Queue:
             return len(by[MULTIKUEUE]) > 1, by[MULTIKUEUE]
         if what == "multikueue-per-flavor":
             names = tuple(
-                sorted({rule.name for rule in queue.check_rules if rule.on_flavors and rule.name in by[MULTIKUEUE]})
+                sorted(
+                    {
+                        rule.name
+                        for rule in queue.check_rules
+                        if rule.name in by[MULTIKUEUE]
+                        and rule.on_flavors
+                        and set(rule.on_flavors) != set(self.flavor_names)
+                    }
+                )
             )
             return bool(names), names
         return bool(by[MULTIKUEUE] and by[PROVISIONING]), (*by[MULTIKUEUE], *by[PROVISIONING])

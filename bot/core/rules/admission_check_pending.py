@@ -42,7 +42,7 @@ def admission_check_pending(facts: Facts) -> Found | None:
             Evidence(
                 about,
                 f"status.admissionChecks[{check.name}]",
-                quoted(f"{check.state.state}: {check.state.message}"),
+                quoted(f"{check.state.state}: {check.state.message}".rstrip(": ")),
                 "kueue",
             )
         )
@@ -93,6 +93,8 @@ def _sentence(facts: Facts, check: Check) -> str:
         when = f"; the next try is at {clock(again)}" if again is not None else ""
         return f"AdmissionCheck {name} asked for a new try{said}, and the quota goes back{when}."
     sentence = f"AdmissionCheck {name} has not answered{since}"
+    if check.said is not None and check.said.what == "reset" and check.said.previous:
+        sentence += f" since it said {quoted(check.said.previous, 40)} and was asked anew"
     if words:
         sentence += f": it says {cited(words, 300)}"
     elif check.kind == "provisioning":

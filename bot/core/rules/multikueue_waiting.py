@@ -52,7 +52,7 @@ def multikueue_waiting(facts: Facts) -> Found | None:
             Evidence(
                 about,
                 f"status.admissionChecks[{check.name}]",
-                quoted(f"{check.state.state}: {check.state.message}"),
+                quoted(f"{check.state.state}: {check.state.message}".rstrip(": ")),
                 "kueue",
             ),
             Evidence(about, "status.nominatedClusterNames", quoted(", ".join(c.name for c in asked)) or "none"),

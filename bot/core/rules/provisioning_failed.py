@@ -82,7 +82,7 @@ def _found(facts: Facts, check: Check, newest: Attempt | None) -> Found:
         Evidence(
             about,
             f"status.admissionChecks[{check.name}]",
-            quoted(f"{check.state.state}: {check.state.message}"),
+            quoted(f"{check.state.state}: {check.state.message}".rstrip(": ")),
             "kueue",
         )
     )

@@ -55,7 +55,7 @@ def _found(facts: Facts, check: Check, attempt: Attempt | None) -> Found:
         Evidence(
             about,
             f"status.admissionChecks[{check.name}]",
-            quoted(f"{check.state.state}: {check.state.message}"),
+            quoted(f"{check.state.state}: {check.state.message}".rstrip(": ")),
             "kueue",
         )
     ]
