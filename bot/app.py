@@ -6,7 +6,7 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 
 import aiohttp
@@ -30,11 +30,6 @@ _log = telemetry.log("app")
 
 IN_CLUSTER = "KUBERNETES_SERVICE_HOST"
 
-FINAL_WORDS = frozenset(
-    {"invalid_auth", "not_authed", "account_inactive", "token_revoked", "token_expired", "org_login_required"}
-)
-"""What Slack says when trying again is of no use."""
-
 
 @dataclass
 class Bot:
@@ -48,6 +43,8 @@ class Bot:
     web_port: int = 0
     greeted: asyncio.Event = field(default_factory=asyncio.Event)
     """Set once Slack has said who the bot is; before, nobody counts as a member."""
+    connected: Callable[[], bool] = lambda: True
+    """Tells whether Slack can reach it."""
     failed: asyncio.Future[str] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
     """Set with a sentence when the bot cannot go on."""
 
@@ -55,7 +52,14 @@ class Bot:
         """Say what keeps the bot from answering."""
         if self.work.closed:
             return ["ending: questions under way are finished"]
-        return [] if self.greeted.is_set() else ["slack: it has not answered yet"]
+        if not self.greeted.is_set():
+            return ["slack: it has not answered yet"]
+        return [] if self.connected() else ["slack: there is no socket connection"]
+
+    def fail(self, sentence: str) -> None:
+        """Say that the bot cannot go on."""
+        if not self.failed.done():
+            self.failed.set_result(sentence)
 
 
 def serve(settings: Settings) -> int:
@@ -152,7 +156,11 @@ async def running(settings: Settings, service: Explains) -> AsyncIterator[Bot]:
         greeting = group.create_task(_greet(bot), name="auth.test")
         stack.callback(greeting.cancel)
         if settings.slack_mode == "socket":
-            await stack.enter_async_context(transport.socket(app, app_token, client, logger))
+            bot.connected = await stack.enter_async_context(
+                transport.socket(
+                    app, app_token, client, logger, lambda word: bot.fail(_refused("app-level token", word))
+                )
+            )
         else:
             bot.slack_port = await stack.enter_async_context(
                 transport.http(app, settings.slack_host, settings.slack_port)
@@ -188,6 +196,10 @@ def bolt(client: AsyncWebClient, home: Home, token: str, signing_secret: str, lo
     return AsyncApp(name="whypending", logger=logger, client=bare, signing_secret=signing_secret, authorize=authorize)
 
 
+def _refused(what: str, word: str) -> str:
+    return f"Slack refuses the {what} ({word}): copy it again from the app's page, where it also tells the scopes."
+
+
 async def _greet(bot: Bot) -> None:
     """Ask Slack who the bot is, until it says so."""
     home, wait = bot.desk.home, 0.5
@@ -195,11 +207,8 @@ async def _greet(bot: Bot) -> None:
         try:
             told = await bot.desk.poster.call("auth.test")
         except Undeliverable as refused:
-            if refused.error in FINAL_WORDS:
-                if not bot.failed.done():
-                    bot.failed.set_result(
-                        f"Slack refuses the bot token ({refused.error}): install the app again and copy its token."
-                    )
+            if refused.error in transport.FINAL_WORDS:
+                bot.fail(_refused("bot token", refused.error))
                 return
             _log.warning("slack does not answer", error=refused.error)
             await asyncio.sleep(wait)

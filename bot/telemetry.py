@@ -10,12 +10,17 @@ from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, G
 REGISTRY = CollectorRegistry()
 
 QUESTIONS = Counter(
-    "whypending_questions", "Questions, by how they came in and what became of them.", ["entry", "result"], registry=REGISTRY
+    "whypending_questions",
+    "Questions, by how they came in and what became of them.",
+    ["entry", "result"],
+    registry=REGISTRY,
 )
 ANSWERS = Counter(
     "whypending_answers", "Answers, by where they went and the form Slack took.", ["place", "form"], registry=REGISTRY
 )
-HEADLINES = Counter("whypending_headlines", "Answers by their headline.", ["rule", "outlook", "complete"], registry=REGISTRY)
+HEADLINES = Counter(
+    "whypending_headlines", "Answers by their headline.", ["rule", "outlook", "complete"], registry=REGISTRY
+)
 DIAGNOSIS_SECONDS = Histogram(
     "whypending_diagnosis_seconds", "Reading the cluster and working out the answer.",
     buckets=(0.1, 0.25, 0.5, 1, 2, 4, 8, 16), registry=REGISTRY,
@@ -25,9 +30,15 @@ DELIVERY_SECONDS = Histogram(
     buckets=(0.25, 0.5, 1, 2, 4, 8, 16, 32, 64), registry=REGISTRY,
 )  # fmt: skip
 REPEATED = Counter("whypending_repeated_deliveries", "Deliveries that Slack sent again.", ["entry"], registry=REGISTRY)
-SLACK_ERRORS = Counter("whypending_slack_errors", "Calls that Slack refused or did not answer.", ["method", "error"], registry=REGISTRY)
+SLACK_ERRORS = Counter(
+    "whypending_slack_errors", "Calls that Slack refused or did not answer.", ["method", "error"], registry=REGISTRY
+)
 WORKING = Gauge("whypending_questions_in_progress", "Questions that are worked on or wait for it.", registry=REGISTRY)
 FAULTS = Counter("whypending_faults", "What broke inside: a rule, a listener.", ["where"], registry=REGISTRY)
+
+
+_TRACES = structlog.processors.ExceptionRenderer(structlog.tracebacks.ExceptionDictTransformer(show_locals=False))
+"""Without the values of variables: they hold tokens, and names that not everybody may see."""
 
 
 def metrics() -> tuple[bytes, str]:
@@ -52,9 +63,11 @@ def set_up(level: str = "info", form: Literal["auto", "json", "console"] = "auto
         structlog.processors.StackInfoRenderer(),
     ]
     last: list[Any] = (
-        [structlog.processors.dict_tracebacks, structlog.processors.JSONRenderer()]
+        [_TRACES, structlog.processors.JSONRenderer()]
         if form == "json"
-        else [structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())]
+        else [
+            structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), exception_formatter=structlog.dev.plain_traceback)
+        ]
     )
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(

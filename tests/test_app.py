@@ -55,6 +55,12 @@ async def test_it_is_not_ready_before_slack_has_answered_nor_while_it_ends() -> 
         status, text = await get(port, "/readyz")
         assert (status, text) == (503, "slack: it has not answered yet\n")
         world.bot.greeted.set()
+        slack.fail("apps.connections.open", hang=0.5)
+        await slack.drop()
+        await slack.until(lambda: None if world.bot.connected() else True)
+        assert await get(port, "/readyz") == (503, "slack: there is no socket connection\n")
+        await slack.connected()
+        await slack.until(lambda: world.bot.connected() or None)
         await world.ask("team-a/train")
         ending = asyncio.create_task(world.bot.work.drain(5))
         await asyncio.sleep(0)
@@ -116,6 +122,15 @@ async def test_a_refused_token_ends_the_process_with_a_sentence(tmp_path: Path) 
         _, stderr = await asyncio.wait_for(process.communicate(), 30)
     assert process.returncode == 1
     assert b"Slack refuses the bot token (invalid_auth)" in stderr
+
+
+async def test_a_refused_app_token_ends_the_process_with_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "config.yaml").write_text("")
+    async with LocalSlack().serve() as api_url:
+        process = await start(tmp_path, api_url, WHYPENDING_SLACK_APP_TOKEN="xapp-other")
+        _, stderr = await asyncio.wait_for(process.communicate(), 30)
+    assert process.returncode == 1
+    assert b"Slack refuses the app-level token (invalid_auth)" in stderr
 
 
 async def test_a_taken_port_ends_the_process_with_a_sentence(tmp_path: Path) -> None:

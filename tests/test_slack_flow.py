@@ -200,6 +200,22 @@ async def test_a_slack_that_does_not_answer_delays_nobody_else() -> None:
         assert "timeout" in shown(private)
 
 
+@pytest.mark.parametrize("body", ["", "<html>proxy</html>", "[]", '"x"', "null"])
+async def test_an_answer_of_slack_that_is_none_is_answered_privately(body: str) -> None:
+    slack = LocalSlack()
+    slack.fail("chat.postMessage", body=body, times=99)
+    async with workspace(recorded(QUOTA), slack=slack) as world:
+        await world.ask("team-a/train")
+        assert SENTENCE in shown(await world.whisper())
+
+
+async def test_before_slack_has_said_whose_bot_it_is_nobody_is_called_a_stranger() -> None:
+    async with workspace(recorded(QUOTA)) as world:
+        world.bot.desk.home.team = ""
+        delivery = await world.ask("team-a/train")
+        assert "starting" in shown(delivery.response or {})
+
+
 async def test_too_many_questions_are_turned_away_with_a_word_and_kept_nowhere() -> None:
     service = Recorded(recorded(QUOTA))
     service.gate.clear()
@@ -438,6 +454,14 @@ async def test_a_request_with_a_wrong_signature_is_not_listened_to() -> None:
 async def test_a_connection_that_slack_renews_goes_on() -> None:
     async with workspace(recorded(QUOTA)) as world:
         await world.slack.disconnect()
+        await world.slack.connected()
+        await world.ask("team-a/train")
+        assert SENTENCE in shown(await world.card())
+
+
+async def test_a_connection_that_breaks_is_made_again() -> None:
+    async with workspace(recorded(QUOTA)) as world:
+        await world.slack.drop()
         await world.slack.connected()
         await world.ask("team-a/train")
         assert SENTENCE in shown(await world.card())

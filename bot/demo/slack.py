@@ -85,6 +85,7 @@ class Fault:
     status: int = 200
     retry_after: int | None = None
     hang: float = 0
+    body: str | None = None
     when: Callable[[Json], bool] = lambda _: True
 
 
@@ -179,6 +180,7 @@ class LocalSlack:
         status: int = 200,
         retry_after: int | None = None,
         hang: float = 0,
+        body: str | None = None,
         when: Callable[[Json], bool] = lambda _: True,
     ) -> Fault:
         """Answer the next calls of a Web API method wrongly, late or not at all ("response_url" for response URLs).
@@ -190,9 +192,10 @@ class LocalSlack:
             status: the HTTP status.
             retry_after: answer 429 with this many seconds to wait.
             hang: seconds without an answer.
+            body: what is answered instead of JSON.
             when: which calls, by their arguments.
         """
-        fault = Fault(method, times, error, status, retry_after, hang, when)
+        fault = Fault(method, times, error, status, retry_after, hang, body, when)
         self.faults.append(fault)
         return fault
 
@@ -463,6 +466,11 @@ class LocalSlack:
         if not self._sockets:
             self._connected.clear()
 
+    async def drop(self) -> None:
+        """Close every connection without a word."""
+        for socket in list(self._sockets):
+            await socket.close()
+
     async def connected(self, *, seconds: float = 10) -> None:
         """Wait until the app has a Socket Mode connection."""
         async with asyncio.timeout(seconds):
@@ -533,6 +541,8 @@ class LocalSlack:
                     )
                 if fault.status >= 400:
                     return web.Response(status=fault.status, text="server error")
+                if fault.body is not None:
+                    return web.Response(text=fault.body, content_type="application/json")
                 if fault.error:
                     return web.json_response({"ok": False, "error": fault.error})
         return None

@@ -145,6 +145,9 @@ class Desk:
     def admit(self, ref: JobRef, asker: Asker, place: Place, entry: str) -> Question | Message:
         """Make a question of a reference, or give the refusal when this person may not ask it here."""
         question = Question(ref, asker, place, entry)
+        if not self.home.team:
+            self._record(question, "starting")
+            return wording.starting(ref.asked)
         if not self.home.is_member(asker):
             self._record(question, "stranger")
             return wording.stranger()
@@ -191,7 +194,9 @@ class Desk:
 
     def audience(self, ref: JobRef, place: Place) -> Audience:
         """Give what a channel may see of an answer."""
-        return Audience(level=self.settings.channel(place.channel).level, namespace=ref.namespace)
+        held = self.settings.channel(place.channel)
+        named = frozenset(name for name in held.namespaces if not set(name) & set("*?["))
+        return Audience(level=held.level, namespace=ref.namespace, may_ask=named)
 
     async def explain(self, question: Question) -> Diagnosis | None:
         """Give the answer as whoever asked may see it, None when none came in time."""

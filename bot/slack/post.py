@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import aiohttp
-from slack_sdk.errors import SlackApiError
+from slack_sdk.errors import SlackApiError, SlackClientError
 from slack_sdk.http_retry.builtin_async_handlers import (
     AsyncConnectionErrorRetryHandler,
     AsyncRateLimitErrorRetryHandler,
@@ -201,6 +201,8 @@ class Poster:
             answer = await self.client.api_call(method, json=arguments)
         except SlackApiError as refused:
             error = _word(refused)
+        except (SlackClientError, ValueError, TypeError, AttributeError):  # the SDK takes any answer for an object
+            error = "unreadable_answer"
         except TimeoutError:
             error = "timeout"
         except (aiohttp.ClientError, OSError) as failed:
@@ -214,7 +216,7 @@ class Poster:
     async def _climb_down(self, method: str, forms: Sequence[Message], **where: Any) -> Posted:  # noqa: ANN401 - JSON
         last = Undeliverable("no_form")
         for at, message in enumerate(forms):
-            still = {} if method == "chat.update" else {"unfurl_links": False, "unfurl_media": False}
+            still = {"unfurl_links": False, "unfurl_media": False} if method == "chat.postMessage" else {}
             try:
                 answer = await self.call(method, **where, **_body(message), parse="none", link_names=False, **still)
             except Undeliverable as refused:

@@ -4,9 +4,10 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Any
 
+import aiohttp
 from aiohttp import web
 from slack_bolt.adapter.aiohttp import to_aiohttp_response
 from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
@@ -15,15 +16,24 @@ from slack_bolt.adapter.socket_mode.internals import build_headers
 from slack_bolt.async_app import AsyncApp
 from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
+from slack_sdk.errors import SlackApiError, SlackClientError
 from slack_sdk.socket_mode.aiohttp import SocketModeClient
 from slack_sdk.socket_mode.request import SocketModeRequest
 from slack_sdk.web.async_client import AsyncWebClient
+from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from bot import telemetry
 
 PATH = "/slack/events"
 MOST_BYTES = 1024 * 1024
 FINISH_SECONDS = 1.0
+FIRST_WAIT_SECONDS, LAST_WAIT_SECONDS = 0.5, 30.0
+
+FINAL_WORDS = frozenset(
+    {"invalid_auth", "not_authed", "account_inactive", "token_revoked", "token_expired", "org_login_required",
+     "not_allowed_token_type", "missing_scope", "no_permission"}
+)  # fmt: skip
+"""What Slack says of a token when trying again is of no use."""
 
 _log = telemetry.log("transport")
 
@@ -56,13 +66,26 @@ class _Socket(AsyncSocketModeHandler):
 
 @contextlib.asynccontextmanager
 async def socket(
-    app: AsyncApp, app_token: str, web_client: AsyncWebClient, logger: logging.Logger
-) -> AsyncIterator[_Socket]:
-    """Receive over Socket Mode for as long as the context lasts; connects in the background, again and again."""
+    app: AsyncApp, app_token: str, web_client: AsyncWebClient, logger: logging.Logger, refused: Callable[[str], None]
+) -> AsyncIterator[Callable[[], bool]]:
+    """Receive over Socket Mode for as long as the context lasts; gives what tells whether there is a connection.
+
+    Args:
+        app: what receives.
+        app_token: the app-level token.
+        web_client: asks Slack for the connection's address.
+        logger: for the connection.
+        refused: called with Slack's word when it will never give an address.
+    """
     handler = _Socket(app, app_token, web_client, logger)
-    connecting = asyncio.create_task(_connect(handler), name="socket-mode")
+    connecting = asyncio.create_task(_connect(handler, refused), name="socket-mode")
+
+    def connected() -> bool:
+        session = handler.client.current_session
+        return session is not None and not session.closed
+
     try:
-        yield handler
+        yield connected
     finally:
         # Others of our kind get what comes now; what is under way still gets its acknowledgement.
         with contextlib.suppress(TimeoutError):
@@ -74,7 +97,24 @@ async def socket(
         await _close(handler.client)
 
 
-async def _connect(handler: _Socket) -> None:
+async def _connect(handler: _Socket, refused: Callable[[str], None]) -> None:
+    """Connect, as soon as Slack gives an address; from then on the client reconnects by itself."""
+    wait = FIRST_WAIT_SECONDS
+    while True:
+        try:
+            handler.client.wss_uri = await handler.client.issue_new_wss_url()
+        except SlackApiError as error:
+            word = str(error.response.get("error") or "") if isinstance(error.response, AsyncSlackResponse) else ""
+            if word in FINAL_WORDS:
+                refused(word)
+                return
+            _log.warning("no socket address", error=word)
+        except (SlackClientError, aiohttp.ClientError, OSError, ValueError) as error:
+            _log.warning("no socket address", error=type(error).__name__)
+        else:
+            break
+        await asyncio.sleep(wait)
+        wait = min(LAST_WAIT_SECONDS, wait * 2)
     await handler.connect_async()  # type: ignore[no-untyped-call] # Bolt's own
 
 

@@ -97,6 +97,11 @@ def too_many(asked: str) -> Message:
     return _plain(text)
 
 
+def starting(asked: str) -> Message:
+    """Say that the bot does not know yet whose workspace it is in."""
+    return _plain(f"The bot is starting; {asked} was not looked at. Ask again in a moment.")
+
+
 def restarting(asked: str) -> Message:
     """Say that the bot ends before it could answer."""
     text = f"The bot is being restarted; {asked} was not answered. Ask again in a minute."
