@@ -189,10 +189,21 @@ def test_verdicts(rule: str, outlook: Any, verdict: str) -> None:
         (None, "workload", ""),
     ],
 )
-def test_the_boundary_is_told(admitted: bool | None, stage: Any, where: str) -> None:
+def test_the_boundary_is_told(admitted: Any, stage: Any, where: str) -> None:
     answer = answers.full(admitted=admitted, stage=stage)
     assert words.boundary(answer) == where
     assert ("Where:" in terminal.render(seen(answer))) == bool(where)
+
+
+def test_the_row_that_the_headline_names_is_where_it_stops() -> None:
+    rows = (
+        Link("Workload", "w", "not admitted", ok=False, namespace="team-a"),
+        Link("ResourceFlavor", "spot", "4 short", ok=False),
+        Link("ResourceFlavor", "a100", "2 short", ok=False),
+    )
+    assert words.stopping_row(seen(answers.full(chain=rows))) == 2
+    assert words.stopping_row(seen(answers.full(chain=rows[:2]))) == 1
+    assert words.stopping_row(seen(answers.full(chain=rows[:1]))) is None
 
 
 def test_candidates_of_an_ambiguous_name_say_how_to_ask() -> None:

@@ -189,7 +189,7 @@ def _flavors(answer: Diagnosis) -> str:
 def _chain(answer: Diagnosis) -> str:
     if not answer.chain:
         return ""
-    stops = next((at for at, row in enumerate(answer.chain) if row.ok is False and row.kind != "Workload"), None)
+    stops = words.stopping_row(answer)
     lines = [_chain_line(row, first=at == 0, stops=at == stops) for at, row in enumerate(answer.chain)]
     return limits.fit(["*The path to admission*", *lines], limits.SECTION)
 

@@ -5,7 +5,6 @@ means that nobody looks at it line by line (a pipe, a file): nothing is wrapped 
 so that they can be copied. Nothing is said by colour alone. The answer must have been disclosed.
 """
 
-import textwrap
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -94,18 +93,11 @@ def _cells(text: str) -> int:
     )
 
 
-def _wrap(text: str, width: int | None, first: str, then: str) -> list[str]:
+def _wrap(text: str, width: int | None, first: str, then: str) -> Iterator[str]:
+    """Wrap at blanks, and inside a word that is wider than a line; a wide character takes two columns."""
     if width is None:
-        return [first + text]
-    if text.isascii():
-        return textwrap.wrap(
-            text, width, initial_indent=first, subsequent_indent=then, break_long_words=True, break_on_hyphens=False
-        ) or [first.rstrip()]
-    return list(_wrap_wide(text, width, first, then))
-
-
-def _wrap_wide(text: str, width: int, first: str, then: str) -> Iterator[str]:
-    """Wrap text in which a character may take two columns."""
+        yield first + text
+        return
     line, empty = first, True
     for word in text.split(" "):
         rest = word
@@ -122,8 +114,8 @@ def _wrap_wide(text: str, width: int, first: str, then: str) -> Iterator[str]:
                     size += 1
                 yield line + rest[:size]
                 line, rest = then, rest[size:]
-    if not empty:
-        yield line
+    if not empty or not text:
+        yield line.rstrip() if empty else line
 
 
 # --- the parts, from top to bottom ---
@@ -181,7 +173,7 @@ def _chain(page: _Page, answer: Diagnosis) -> None:
     if not answer.chain:
         return
     page.heading("Path to admission")
-    stops = next((at for at, row in enumerate(answer.chain) if row.ok is False and row.kind != "Workload"), None)
+    stops = words.stopping_row(answer)
     rows = [
         (row.kind, row.name or "(none)", row.state + (" <- it stops here" if at == stops else ""))
         for at, row in enumerate(answer.chain)

@@ -154,6 +154,14 @@ def middle(name: str, limit: int) -> str:
     return f"{name[: limit - 1 - tail]}…{name[-tail:]}"
 
 
+def stopping_row(answer: Diagnosis) -> int | None:
+    """Give which row of the chain holds the job back: one that the headline names, else the first that is not fine."""
+    rows = [at for at, row in enumerate(answer.chain) if row.ok is False and row.kind != "Workload"]
+    subjects = {(subject.partition("/")[0], subject.rpartition("/")[2]) for subject in answer.headline.subjects}
+    named = [at for at in rows if (answer.chain[at].kind, answer.chain[at].name) in subjects]
+    return next(iter([*named, *rows]), None)
+
+
 # --- numbers of an answer ---
 
 VERDICT_WORDS = {"fits": "fits", "wait": "waits", "never": "never fits", "excluded": "excluded", None: "not known"}
