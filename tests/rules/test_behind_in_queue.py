@@ -58,3 +58,12 @@ def test_the_line_is_not_known_where_the_others_were_not_read() -> None:
     assert answer.ahead is not None
     assert answer.ahead.position is None
     assert "behind-in-queue" in {n.rule for n in answer.not_checked}
+
+
+def test_kueues_own_order_where_the_others_were_not_read() -> None:
+    cluster = recorded(SCENARIO).edit("ClusterQueue", "gpu-cq", {"spec": {"queueingStrategy": "BestEffortFIFO"}})
+    own = cluster.get("Workload", cluster.named("Workload", "job-train"))
+    answer = cluster.unread("workloads").add(own).ask("team-a/train")
+    assert answer.headline.rule == "behind-in-queue"
+    assert answer.headline.certainty == "likely"
+    assert "number 2 of 2" in answer.headline.sentence

@@ -84,3 +84,13 @@ def test_near_miss_behind_it() -> None:
     assert answer.headline.rule == "quota-in-use"
     assert answer.ahead is not None
     assert answer.ahead.position == 0
+
+
+def test_kueues_own_order_where_the_head_was_not_read() -> None:
+    cluster = recorded(SCENARIO)
+    own = cluster.get("Workload", cluster.named("Workload", "job-train"))
+    answer = cluster.unread("workloads").add(own).ask("team-a/train")
+    assert answer.headline.rule == "behind-in-strict-queue"
+    assert answer.headline.certainty == "likely"
+    assert "job-big" in answer.headline.sentence
+    assert "number 2 of 2" in answer.headline.sentence

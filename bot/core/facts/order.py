@@ -410,6 +410,15 @@ class Order:
             return Ahead(places[key], len(places), jobs)
         return Ahead(None, None, jobs)
 
+    @fact
+    def unread_head(self) -> tuple[str, str] | None:
+        """The first of Kueue's own order, as (namespace, name), where it is not the asked one and was not read; else None."""
+        own, places = self._facts.identity.want(), self.positions
+        if self.full or not places or not places.get((own.namespace, own.name)):
+            return None
+        first = min(places, key=lambda key: places[key])
+        return first if self._snapshot.look_of(o.Workload, first[1], first[0]) is None else None
+
     # --- those before it ---
 
     def facts_of(self, workload: o.Workload) -> "Facts | None":

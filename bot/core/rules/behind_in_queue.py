@@ -40,7 +40,7 @@ def behind_in_queue(facts: Facts) -> Found | None:
         if not order.full and order.line.position is None and not text:
             reason = "the Workloads that wait in the same ClusterQueue were not all read"
             raise Unknown(reason)
-        return None
+        return _unread(facts) if not text and not order.queue.strict else None
     if not ahead:
         return _lost(facts, me, text)
     line = order.line
@@ -66,6 +66,23 @@ def behind_in_queue(facts: Facts) -> Found | None:
         tuple(steps),
         subjects,
         "certain" if order.full and not order.usage_based else "likely",
+    )
+
+
+def _unread(facts: Facts) -> Found | None:
+    """Where those before it were not read, Kueue's own order still says that they are there."""
+    order, unread = facts.order, facts.order.unread_head
+    if unread is None or not order.line.position:
+        return None
+    who = subject("Workload", unread[1], unread[0])
+    queue = named("ClusterQueue", order.queue.name)
+    return Found(
+        f"It would fit, but by Kueue's own order it is number {order.line.position + 1} of {order.line.total} in"
+        f" ClusterQueue {queue}, and Kueue has not looked at it; the first is {named('Workload', unread[1], unread[0])}.",
+        (Evidence(who, "visibility positionInClusterQueue", "0", "kueue"),),
+        (Step("nobody", "Wait: it is looked at after those before it."),),
+        (who,),
+        "likely",
     )
 
 

@@ -32,8 +32,10 @@ def behind_in_strict_queue(facts: Facts) -> Found | None:
     if not facts.order.queue.strict:
         return None
     head = facts.order.strict_head
-    if head is None or facts.quota.verdict != "fits":
+    if facts.quota.verdict != "fits":
         return None
+    if head is None:
+        return _unread(facts)
     state = facts.order.state_of(head.workload)
     if state.verdict == "fits" and not verdict_text(head.workload):
         return None
@@ -66,4 +68,25 @@ def behind_in_strict_queue(facts: Facts) -> Found | None:
         subjects,
         "certain" if state.computed else "reported",
         outlook="fix" if state.never else None,
+    )
+
+
+def _unread(facts: Facts) -> Found | None:
+    """Where those before it were not read, Kueue's own order still says that they are there."""
+    order, unread = facts.order, facts.order.unread_head
+    if unread is None or order.line.position is None:
+        return None
+    queue, head = order.queue, named("Workload", unread[1], unread[0])
+    subjects = (subject("ClusterQueue", queue.name), subject("Workload", unread[1], unread[0]))
+    return Found(
+        f"Workload number {order.line.position + 1} of {order.line.total} in the StrictFIFO ClusterQueue"
+        f" {named('ClusterQueue', queue.name)} would fit, but {head} is the first, and while that one does not fit nobody"
+        " behind it is looked at; what it waits for was not read.",
+        (
+            Evidence(subjects[0], "spec.queueingStrategy", "StrictFIFO"),
+            Evidence(subjects[1], "visibility positionInClusterQueue", "0", "kueue"),
+        ),
+        (Step("queue-admin", f"Look at what {head} waits for; BestEffortFIFO would let this one pass."),),
+        subjects,
+        "likely",
     )
