@@ -5,6 +5,7 @@ requests of kubernetes-sigs/kueue; the fixed versions are those of its changelog
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 ELASTIC = "kueue.x-k8s.io/elastic-job"
 HOSTNAME = "kubernetes.io/hostname"
+_LOOKED_AT = 20  # pods of one job are alike
 _OFTEN = 3  # a text or a pair of events that comes so often is a loop, not a moment
 Version = tuple[int, int, int]
 
@@ -243,7 +245,7 @@ def _pinned(facts: "Facts") -> Iterable[tuple[o.Pod, o.PodSpec, dict[str, str], 
         for name in entry.flavors.values()
     ]
     injected_by_flavor = {key for flavor in flavors if flavor is not None for key in flavor.spec.node_labels}
-    for pod in sorted(facts.pods.unscheduled, key=lambda item: item.name):
+    for pod in sorted(facts.pods.unscheduled, key=lambda item: item.name)[:_LOOKED_AT]:
         template = _template(workload, pod)
         added = {
             key: value
@@ -307,13 +309,15 @@ def _pods_of_node(facts: "Facts", *, several: bool) -> Match | None:
     workload = facts.identity.workload
     if workload is None or (len(workload.spec.pod_sets) > 1) is not several:
         return None
+    runs = Counter(
+        other.spec.node_name
+        for other in facts.snapshot.all_of(o.Pod, read="seen")
+        if other.status.phase not in {"Succeeded", "Failed"}
+    )
     for pod, _, _, nodes in _pinned(facts):
         for node in nodes:
             room = _amount("pods", node.status.allocatable.get("pods", "0"))
-            held = sum(
-                other.spec.node_name == node.name and other.status.phase not in {"Succeeded", "Failed"}
-                for other in facts.snapshot.all_of(o.Pod, read="seen")
-            )
+            held = runs[node.name]
             said = condition(pod.status.conditions, "PodScheduled")
             told = said is not None and "Too many pods" in said.message and len(nodes) == 1
             if room and (held >= room or told):

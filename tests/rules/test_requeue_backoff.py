@@ -32,6 +32,20 @@ def test_another_job_with_a_longer_name_is_not_to_blame() -> None:
     assert "manifest unknown" not in said
 
 
+def test_a_check_that_asked_for_a_new_try() -> None:
+    cluster = recorded("cases/P36").condition(
+        "Workload",
+        "job-img-1-16080",
+        type="Evicted",
+        status="True",
+        reason="AdmissionCheck",
+        message='Evicted due to AdmissionCheck in Retry state: "budget" (come back later)',
+    )
+    said = sentence(cluster.ask("ml-a/img-1"), RULE)
+    assert 'AdmissionCheck budget said: "come back later"' in said
+    assert "manifest unknown" not in said
+
+
 def test_near_miss() -> None:
     over = recorded("cases/P36").at("2026-01-01T10:09:00Z")
     assert RULE not in fired(over.ask("ml-a/img-1"))

@@ -6,7 +6,7 @@ from bot.core.facts.history import Evicted
 from bot.core.moments import clock, lasting, stamp
 from bot.core.names import named, quoted, subject
 from bot.core.rule import rule
-from bot.core.texts import cited
+from bot.core.texts import cited, eviction
 
 _WHY = {
     "PodsReadyTimeout": "its pods were not ready in time",
@@ -49,7 +49,12 @@ def requeue_backoff(facts: Facts) -> Found | None:
         evidence.append(
             Evidence(about, "status.conditions[Evicted]", quoted(f"{evicted.reason}: {evicted.text}"), "kueue")
         )
-        sentence += f": it was evicted {_times(state.count or evicted.count)} ({evicted.reason}{_reason(evicted)})."
+        sentence += (
+            f": it was evicted {_times(state.count or evicted.count)} ({quoted(evicted.reason)}{_reason(evicted)})."
+        )
+        said = eviction(evicted.text)
+        for check, words in said.checks if said is not None else ():
+            sentence += f" AdmissionCheck {named('AdmissionCheck', check)} said: {cited(words)}."
         if evicted.reason == "PodsReadyTimeout" and trouble is not None:
             failed = quoted(trouble.text, 300)
             pod = named("Pod", trouble.name, workload.namespace)
