@@ -354,6 +354,17 @@ async def test_in_a_crowded_namespace_the_job_is_found_by_its_label() -> None:
     assert len(server.log) <= REQUESTS
 
 
+async def test_a_long_line_is_asked_for_but_not_waited_for() -> None:
+    server = crowd(3000, 10, queue="gpu-cq")
+    server.faults = [Fault("pendingworkloads", delay=30)]
+    began = time.monotonic()
+    snapshot = await ask(server, deadline=25)
+    assert time.monotonic() - began < 20
+    assert [gap.reason for gap in snapshot.gaps if gap.kind == "visibility API"] == [
+        "given up, it took too long beside everything else"
+    ]
+
+
 async def test_the_row_budget_is_a_setting() -> None:
     server = crowd(900, 1)
     async with server.serve() as url, Client(Cluster(url=url)) as client:

@@ -9,9 +9,9 @@ one nodes and volumes. A server whose discovery is known already answers the fir
 import asyncio
 import contextlib
 import itertools
-from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import TypeVar
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -40,7 +40,7 @@ SMALL_CLUSTER = 300
 OTHER_NAMESPACES = 3
 """How many further namespaces of a ClusterQueue are read for those who wait there."""
 VISIBLE = 1000
-"""Rows asked of the visibility API, its own default."""
+"""Rows asked of the visibility API, its own default; of a longer line only a fifth, those who stand first."""
 HOLDS_IN = "status.admission.clusterQueue"
 ACTIVE_PODS = "status.phase!=Succeeded,status.phase!=Failed,spec.nodeName!="
 _SOFT = (0.4, 0.7)
@@ -70,6 +70,8 @@ class Want:
     proves: tuple[Scope, ...] = ()
     instead: tuple["Want", ...] = ()
     spare: bool = False
+    late: bool = False
+    """Good to have: given up when it makes the question half as long again."""
 
     @property
     def place(self) -> Scope | None:
@@ -125,6 +127,8 @@ class _Question:
         self.refused: set[str] = set()
         """Reasons of reads to which no answer came."""
         self.running: set[asyncio.Future[None]] = set()
+        self.late: set[asyncio.Future[None]] = set()
+        self.over = f"timed out after {deadline:g} s"
         self.started = 0.0
 
     # --- the three rounds ---
@@ -212,11 +216,20 @@ class _Question:
     def _second(self) -> list[Want]:
         """Queues, Workloads (the job's own where the job is known already), and an object of a custom kind by name."""
         namespace = self.ref.namespace
-        wants = [self._own_workloads() or Want("Workload", namespace, rows=NAMESPACE_ROWS), *self._queues()]
+        own = self._own_workloads()
+        wants = [own or Want("Workload", namespace, rows=NAMESPACE_ROWS), *self._queues()]
+        if own is None and self.ref.kind in {"", "Workload", "PodGroup"} and not self._is_job():
+            # in a crowded namespace it may not be among the first
+            wants.append(Want("Workload", namespace, self.ref.name))
         known = kinds.BY_NAME.get(self.ref.kind)
         if known is not None and known.namespaced and known.kind != "Workload":
             wants.append(Want(known.kind, namespace, self.ref.name))
         return wants
+
+    def _is_job(self) -> bool:
+        """Whether a Job or pod of the asked name was read."""
+        key = (self.ref.namespace, self.ref.name)
+        return any(key in self.objects.get(kind, {}) for kind in ("Job", "Pod"))
 
     def _own_workloads(self) -> Want | None:
         """A Job's own Workloads by Kueue's label, its owner's too; None where the label may be missing.
@@ -305,8 +318,8 @@ class _Question:
         wants += self._lost_among_many(snapshot, target, root, workload)
         queue = _Path.of(snapshot, namespace, root, workload)
         if phase == "unresolved":
-            wants += [Want("Deployment", self.kueue_namespace), Want("LimitRange", namespace)]
-            exempt += [Want("Node"), Want("ResourceQuota", namespace), *self._own_objects()]
+            wants += [Want("Node", spare=True), *(replace(want, spare=True) for want in self._own_objects())]
+            wants += [replace(want, spare=True) for want in (*self._webhooks(), Want("WorkloadPriorityClass"))]
         elif phase == "no-workload":
             wants += [*self._own_objects(), *self._classes(root, None), *self._webhooks()]
             wants.append(Want("LimitRange", namespace))
@@ -347,9 +360,14 @@ class _Question:
             return [], known, list(foreign[:1])
         searched = [kind.kind for kind in kinds.JOB_KINDS] if not self.ref.kind else []
         found = [Want(kind, namespace, name) for kind in (*searched, "Workload", "Pod")]
-        below = [Want("ReplicaSet", namespace, rows=NAMESPACE_ROWS)] if searched else []
-        elsewhere = [Want("Job", fields=f"metadata.name={name}")] if searched else []
-        return [*found, *below, *elsewhere], [], []
+        if not searched:
+            return found, [], []
+        # pods of a Deployment belong to ReplicaSets; Jobs of that name elsewhere are offered
+        beside = [
+            Want("ReplicaSet", namespace, rows=NAMESPACE_ROWS, spare=True),
+            Want("Job", fields=f"metadata.name={name}", spare=True),
+        ]
+        return found, beside, []
 
     def _lost_among_many(
         self, snapshot: Snapshot, target: o.KubeObject | None, root: o.KubeObject | None, workload: o.Workload | None
@@ -380,9 +398,11 @@ class _Question:
             ]  # fmt: skip
             wants.append(Want("Pod", namespace, labels=f"{GROUP_LABEL}={self.ref.name}"))
         if self._cut("Event", namespace):
+            # a server looks through all events of the namespace for each; only pods' stories need them
             subjects = [*own, *([workload] if workload is not None else [])]
+            admitted = workload is not None and is_true(workload.status.conditions, "Admitted")
             wants += [
-                Want("Event", namespace, fields=f"involvedObject.uid={item.metadata.uid}",
+                Want("Event", namespace, fields=f"involvedObject.uid={item.metadata.uid}", late=not admitted,
                      proves=(Scope("Event", namespace, selector=s.about(item.metadata.uid)),))
                 for item in subjects
                 if item.metadata.uid
@@ -428,9 +448,8 @@ class _Question:
         return wants
 
     def _holders_of(self, snapshot: Snapshot, cluster_queue: str) -> Want:
-        others = tuple(
-            Want("Workload", namespace, rows=NAMESPACE_ROWS) for namespace in _fed_from(snapshot, cluster_queue)
-        )
+        fed = [name for name in _fed_from(snapshot, cluster_queue) if _in_namespace(snapshot, name) <= NAMESPACE_ROWS]
+        others = tuple(Want("Workload", namespace, rows=NAMESPACE_ROWS) for namespace in fed)
         return Want(
             "Workload", fields=f"{HOLDS_IN}={cluster_queue}", rows=ROWS,
             proves=(Scope("Workload", selector=s.holders(cluster_queue)),), instead=others[: OTHER_NAMESPACES + 1],
@@ -575,7 +594,17 @@ class _Question:
             paths.append(f"{base}/clusterqueues/{queue.cluster_queue_name}/pendingworkloads")
         if queue.name and is_name(queue.name) and queue.local_queue is not None:
             paths.append(f"{base}/namespaces/{self.ref.namespace}/localqueues/{queue.name}/pendingworkloads")
-        return [self._see(*paths)] if paths else []
+        waiting = queue.cluster_queue.status.pending_workloads if queue.cluster_queue is not None else 0
+        if not paths:
+            return []
+        # Kueue sorts the whole line for every answer
+        return [self._see(VISIBLE, *paths) if waiting <= VISIBLE else self._late(self._see(VISIBLE // 5, *paths))]
+
+    def _late(self, read: Coroutine[Any, Any, None]) -> Awaitable[None]:
+        """Mark a read as good to have: it is given up when it makes the question half as long again."""
+        task = asyncio.ensure_future(read)
+        self.late.add(task)
+        return task
 
     # --- reading ---
 
@@ -594,7 +623,7 @@ class _Question:
         fresh = [want for want in dict.fromkeys(wants) if self._is_new(want)]
         self.asked |= set(fresh)
         self.spent += len(fresh)
-        return [self._read(want) for want in fresh]
+        return [self._late(self._read(want)) if want.late else self._read(want) for want in fresh]
 
     async def _round(self, reads: Sequence[Awaitable[None]], number: int) -> None:
         """Start reads together and go on when all are done, or without the slow ones once their share of time is over."""
@@ -604,8 +633,22 @@ class _Question:
         self.running |= tasks
         last = number == len(_SOFT)
         soft = self.deadline if last else self.deadline * _SOFT[number]
-        left = max(0.05, self.started + soft - asyncio.get_running_loop().time())
-        done, _ = await asyncio.wait(self.running if last else tasks, timeout=left)
+        await self._wait((self.running - self.late) if last else tasks, soft - self._elapsed)
+        if last and self.running:
+            # what is good to have may make it half as long again, not more
+            await self._wait(self.running, min(self._elapsed / 2, self.deadline - self._elapsed))
+            if self._elapsed < self.deadline:
+                self.over = "given up, it took too long beside everything else"
+
+    @property
+    def _elapsed(self) -> float:
+        return asyncio.get_running_loop().time() - self.started
+
+    async def _wait(self, tasks: Iterable[asyncio.Future[None]], seconds: float) -> None:
+        wanted = set(tasks)
+        if not wanted:
+            return
+        done, _ = await asyncio.wait(wanted, timeout=max(0.05, seconds))
         self.running -= done
         for task in done:
             task.result()
@@ -625,7 +668,7 @@ class _Question:
                 self.client.unsupported.add(want.fields.partition("=")[0])
                 await asyncio.gather(*self._reads(want.instead))
                 if not want.instead:
-                    self._gap(want, error.reason)
+                    self._gap(want, "this server cannot select them by ClusterQueue, and the namespaces are too large")
                 return
             if error.status == 404:
                 await self._rediscover(want)
@@ -635,7 +678,7 @@ class _Question:
                 # a person's own identity often reads its namespace alone
                 await asyncio.gather(*self._reads([Want(want.kind, self.ref.namespace, rows=NAMESPACE_ROWS)]))
         except asyncio.CancelledError:
-            self._gap(want, f"timed out after {self.deadline:g} s")
+            self._gap(want, self.over)
             raise
 
     async def _rediscover(self, want: Want) -> None:
@@ -709,28 +752,31 @@ class _Question:
         if decoded is not None and isinstance(decoded.object, o.Job):
             self.foreign.append(decoded.object)
 
-    async def _see(self, path: str, *else_paths: str) -> None:
+    async def _see(self, limit: int, path: str, *else_paths: str) -> None:
         """Ask the visibility API; a status is an answer too. The next path is asked where the first is forbidden."""
         try:
-            answer = await self.client.shared_body(path, (("limit", str(VISIBLE)),), retry=False)
+            answer = await self.client.shared_body(path, (("limit", str(limit)),), retry=False)
             data = msgspec.json.decode(answer.body)
         except ReadError as error:
             self._count(error)
             if error.status:
                 self.visibility[path] = error.status
                 if error.status == 403 and else_paths:
-                    await self._see(*else_paths)
+                    await self._see(limit, *else_paths)
             else:
                 self.gaps.append(Gap("visibility API", error.reason))
             return
         except msgspec.DecodeError:
             self.gaps.append(Gap("visibility API", "its answer cannot be read"))
             return
+        except asyncio.CancelledError:
+            self.gaps.append(Gap("visibility API", self.over))
+            raise
         self.answered += 1
         rows = bundle.pending(data) if isinstance(data, dict) else ()
         self.visibility[path] = rows
-        if isinstance(rows, tuple) and len(rows) >= VISIBLE:
-            self.gaps.append(Gap("visibility API", f"only the first {VISIBLE:,} rows were read"))
+        if isinstance(rows, tuple) and len(rows) >= limit:
+            self.gaps.append(Gap("visibility API", f"only the first {limit:,} rows were read"))
 
     async def _version(self) -> None:
         self.kubernetes = await self.discovery.kubernetes()
