@@ -296,13 +296,10 @@ class Identity:
         found: dict[tuple[str, str], list[o.Workload]] = {}
         for workload in self._snapshot.all_of(o.Workload, read="seen", namespace=self._ref.namespace):
             for owner in workload.metadata.owner_references:
+                if owner.name != self._ref.name or not same_kind(self._ref.kind, owner.kind, owner.api_version):
+                    continue
                 known = kinds.of_object(owner.api_version, owner.kind)
-                gone = known is not None and self._snapshot.covers(known.kind, self._ref.namespace, owner.name)
-                if (
-                    owner.name == self._ref.name
-                    and same_kind(self._ref.kind, owner.kind, owner.api_version)
-                    and not gone
-                ):
+                if known is None or not self._snapshot.covers(known.kind, self._ref.namespace, owner.name):
                     found.setdefault((owner.kind, owner.api_version), []).append(workload)
         return tuple(
             Meant(api_version, kind, workloads=tuple(workloads))
@@ -554,6 +551,15 @@ class Identity:
                 index.setdefault(uid, []).append(workload)
         return index
 
+    @fact
+    def _workloads_by_owner(self) -> dict[tuple[str, str], list[tuple[o.Workload, str]]]:
+        """The Workloads of the asked namespace that were read, by kind and name of each owner, with the UID that they give it."""
+        index: dict[tuple[str, str], list[tuple[o.Workload, str]]] = {}
+        for workload in self._snapshot.all_of(o.Workload, read="seen", namespace=self._ref.namespace):
+            for owner in workload.metadata.owner_references:
+                index.setdefault((owner.kind, owner.name), []).append((workload, owner.uid))
+        return index
+
     def owners(self, item: o.KubeObject) -> tuple[o.KubeObject, ...]:
         """The chain of controlling owners that were read, nearest first, at most ten."""
         chain: list[o.KubeObject] = []
@@ -690,29 +696,17 @@ class Identity:
 
     def _direct(self, item: o.KubeObject) -> tuple[o.Workload, ...]:
         """The Workloads that name an object as their job: by UID, as owner, as its pod group, or as its prebuilt Workload."""
-        uid, meta = item.metadata.uid, item.metadata
+        uid = item.metadata.uid
         found = list(self._workload_index.get(uid, ())) if uid else []
-        for workload in self._snapshot.all_of(o.Workload, read="seen", namespace=item.namespace) if not uid else ():
-            if any(
-                (owner.kind, owner.name) == (kind_of(item), item.name) for owner in workload.metadata.owner_references
-            ):
+        for workload, owner_uid in self._workloads_by_owner.get((kind_of(item), item.name), ()):
+            if not (uid and owner_uid) and workload not in found:
                 found.append(workload)
-        named = [group_name(item) if isinstance(item, o.Pod) else "", prebuilt_name(item)]
-        for name in named:
+        for name in (group_name(item) if isinstance(item, o.Pod) else "", prebuilt_name(item)):
             named_so = self._snapshot.look_of(o.Workload, name, item.namespace) if name else None
             if named_so is None or named_so in found:
                 continue
             if self._may_own(item, named_so, is_group=name == group_name(item)):
                 found.append(named_so)
-        if uid and not found:
-            found = [
-                workload
-                for workload in self._snapshot.all_of(o.Workload, read="seen", namespace=meta.namespace)
-                if any(
-                    not owner.uid and (owner.kind, owner.name) == (kind_of(item), item.name)
-                    for owner in workload.metadata.owner_references
-                )
-            ]
         return tuple(found)
 
     def _may_own(self, item: o.KubeObject, workload: o.Workload, *, is_group: bool) -> bool:
