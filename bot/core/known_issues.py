@@ -315,23 +315,24 @@ def _pods_of_node(facts: "Facts", *, several: bool) -> Match | None:
         if other.status.phase not in {"Succeeded", "Failed"}
     )
     for pod, _, _, nodes in _pinned(facts):
-        for node in nodes:
-            room = _amount("pods", node.status.allocatable.get("pods", "0"))
-            held = runs[node.name]
-            said = condition(pod.status.conditions, "PodScheduled")
-            told = said is not None and "Too many pods" in said.message and len(nodes) == 1
-            if room and (held >= room or told):
-                return Match(
-                    f"Kueue put pod {named('Pod', pod.name, pod.namespace)} on {named('Node', node.name)}, which runs as many "
-                    f"pods as it may ({room})",
-                    (
-                        Evidence(subject("Node", node.name), "status.allocatable[pods]", str(room)),
-                        Evidence(
-                            subject("Pod", pod.name, pod.namespace), "status.conditions[PodScheduled].message",
-                            quoted(said.message if said is not None else ""),
-                        ),
-                    ),
-                )  # fmt: skip
+        rooms = {node.name: _amount("pods", node.status.allocatable.get("pods", "0")) for node in nodes}
+        said = condition(pod.status.conditions, "PodScheduled")
+        told = said is not None and "Too many pods" in said.message and len(nodes) == 1
+        if not all(room and (runs[name] >= room or told) for name, room in rooms.items()):
+            continue
+        node, room = min(rooms.items())
+        return Match(
+            f"Kueue put pod {named('Pod', pod.name, pod.namespace)} on {named('Node', node)}, which runs as many pods as it may "
+            f"({room})",
+            (
+                Evidence(subject("Node", node), "status.allocatable[pods]", str(room)),
+                Evidence(
+                    subject("Pod", pod.name, pod.namespace),
+                    "status.conditions[PodScheduled].message",
+                    quoted(said.message if said is not None else ""),
+                ),
+            ),
+        )
     return None
 
 
