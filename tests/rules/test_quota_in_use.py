@@ -45,6 +45,9 @@ def test_kueues_word_where_the_queue_was_not_read() -> None:
     assert (answer.headline.rule, answer.headline.certainty) == ("quota-in-use", "reported")
     assert "Needs 2 more nvidia.com/gpu" in answer.headline.sentence
     assert answer.headline.evidence[0].source == "kueue"
+    assert "team-a/holder holds 6" in show(answer.headline.sentence, plain)
+    alone = recorded("v0.19.2/quota-in-use").unread("clusterqueues", "cohorts", "localqueues").ask("team-a/train")
+    assert "who uses it was not read" in alone.headline.sentence
 
 
 def test_near_miss() -> None:

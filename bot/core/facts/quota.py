@@ -6,6 +6,7 @@ flavors in `assignment`.
 """
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -547,8 +548,9 @@ class Quota:
         if short is None or short.verdict != "wait":
             return ()
         keys = {(entry.flavor, entry.resource) for entry in (*short.figures, *short.told)}
-        queue = self._seen_queue()
-        queues = [queue.name] if queue is not None else []
+        queues = []
+        with suppress(Unknown):
+            queues.append(self._facts.queue.cluster_queue_name)
         if short.figures:
             queues += [name for name in self.lenders(short) if name not in queues]
         found = [holder for name in queues for holder in self._holding(name, keys)]

@@ -56,7 +56,18 @@ def lacking(short: Shortfall) -> str:
     """Write what is missing: "2 more nvidia.com/gpu", of several resources all of them."""
     if short.figures:
         return listing(amount(entry.resource, entry.short, "more") for entry in short.figures)
-    return listing(f"{entry.more} more {entry.resource}" for entry in short.told if isinstance(entry, texts.NotFree))
+    return listing(_told_amounts(short, "more"))
+
+
+def _told_amounts(short: Shortfall, more: str = "") -> list[str]:
+    found = []
+    for entry in short.told:
+        if isinstance(entry, texts.NotFree):
+            try:
+                found.append(amount(entry.resource, quantity(entry.resource, entry.more), more))
+            except ValueError:
+                found.append(f"more {quoted(entry.resource)}")
+    return found
 
 
 def requested(short: Shortfall) -> str:
@@ -88,10 +99,7 @@ def told(short: Shortfall) -> str:
 
 def released(short: Shortfall) -> str:
     """Write what has to happen: "2 nvidia.com/gpu are released"."""
-    if short.figures:
-        parts = [amount(entry.resource, entry.short) for entry in short.figures]
-    else:
-        parts = [f"{entry.more} {entry.resource}" for entry in short.told if isinstance(entry, texts.NotFree)]
+    parts = [amount(entry.resource, entry.short) for entry in short.figures] or _told_amounts(short)
     single = len(parts) == 1 and (parts[0].startswith("1 ") or not parts[0].partition(" ")[0].isdigit())
     return f"{listing(parts)} {'is' if single else 'are'} released"
 

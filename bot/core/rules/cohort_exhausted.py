@@ -29,7 +29,8 @@ def cohort_exhausted(facts: Facts) -> Found | None:
     wait = Step("nobody", f"Wait: it starts when {words.released(short)} in the cohort.")
     if main is None:
         return Found(
-            f"Needs {words.lacking(short)} in flavor {flavor}, says Kueue: it must borrow, and the cohort was not read.",
+            f"Needs {words.lacking(short)} in flavor {flavor}, says Kueue: it must borrow, and the cohort was not read"
+            f"{words.holding(facts, short)}.",
             words.evidence(facts, short),
             (wait,),
             words.subjects(facts, short),

@@ -37,7 +37,7 @@ def exceeds_queue_capacity(facts: Facts) -> Found | None:
         split = Step("asker", f"Split the job into parts of at most {words.capacities(short)} each.")
     empty = main is not None and main.capacity.amount == 0
     cohort = Step("queue-admin", f"Put {here} into a cohort from which it can borrow what is missing.")
-    owners = (raise_quota(facts), cohort)
+    owners = (raise_quota(facts), cohort) if main is not None else ()
     return Found(
         sentence,
         words.evidence(facts, short),

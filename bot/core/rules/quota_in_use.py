@@ -35,7 +35,8 @@ def quota_in_use(facts: Facts) -> Found | None:
             f"{words.holding(facts, short)}.{words.elsewhere(short)}"
         )
     else:
-        sentence = f"Needs {words.lacking(short)} in flavor {flavor} of {here}, says Kueue; who uses it was not read."
+        held = words.holding(facts, short) or "; who uses it was not read"
+        sentence = f"Needs {words.lacking(short)} in flavor {flavor} of {here}, says Kueue{held}."
     wait = Step("nobody", f"Wait: it starts when {words.released(short)}.")
     return Found(
         sentence,
