@@ -22,7 +22,8 @@ from bot.core.snapshot import Gap, Snapshot
 from bot.kube.client import FORBIDDEN, SHARED_SECONDS, UNREACHABLE, Client, Cluster, ReadError
 from bot.kube.doctor import Check
 from bot.kube.doctor import examine as examine_cluster
-from bot.kube.reader import ROWS, Reader
+from bot.kube.plan import ROWS
+from bot.kube.reader import Reader
 from bot.render.links import Templates, add_links
 from bot.settings import Settings
 

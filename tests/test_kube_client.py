@@ -214,7 +214,7 @@ async def test_a_token_is_sent_and_a_wrong_one_is_named(tmp_path: Path) -> None:
     server = api(token="right")
     async with server.serve() as url:
         async with Client(Cluster(url=url, token="right")) as kube:
-            assert await kube.body("/version")
+            assert (await kube.body("/version")).body
         async with Client(Cluster(url=url, token="wrong")) as kube:
             with pytest.raises(ReadError) as caught:
                 await kube.body("/version")
@@ -245,10 +245,10 @@ async def test_a_rotated_token_is_read_again(tmp_path: Path) -> None:
     async with server.serve() as url:
         config = kubeconfig(tmp_path / "config", url, {"tokenFile": str(token)})
         async with Client(Cluster(kubeconfig=config)) as kube:
-            assert await kube.body("/version")
+            assert (await kube.body("/version")).body
             server.token = "second"
             token.write_text("second")
-            assert await kube.body("/version")
+            assert (await kube.body("/version")).body
 
 
 async def test_exec_plugins_and_contexts(tmp_path: Path) -> None:
@@ -263,7 +263,7 @@ async def test_exec_plugins_and_contexts(tmp_path: Path) -> None:
     async with server.serve() as url:
         config = kubeconfig(tmp_path / "config", url, {"exec": run})
         async with Client(Cluster(kubeconfig=config)) as kube:
-            assert await kube.body("/version")
+            assert (await kube.body("/version")).body
         async with Client(Cluster(kubeconfig=config, context="two"), timeout=2) as kube:
             with pytest.raises(ReadError) as caught:
                 await kube.body("/version")
