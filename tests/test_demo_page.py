@@ -154,6 +154,9 @@ async def test_the_buttons_of_the_card_work(page: Page) -> None:
     await expect(dialog).to_contain_text("quota-in-use", timeout=WAIT)
     await page.keyboard.press("Escape")
     await expect(dialog).to_be_hidden()
+    await expect(thread).to_be_visible()
+    await page.keyboard.press("Escape")
+    await expect(thread).to_be_hidden()
 
 
 @pytest.mark.browser

@@ -77,7 +77,6 @@ const shownIn = (channel, thread) => channel.messages.filter((one) => {
 
 // A log that is rebuilt would be read out again: only what is new or changed is replaced.
 function fill(log, list, channel, { thread = "" } = {}) {
-  const atEnd = log.scrollHeight - log.scrollTop - log.clientHeight < 90;
   const wanted = [];
   let before = null;
   for (const message of list) {
@@ -107,7 +106,22 @@ function fill(log, list, channel, { thread = "" } = {}) {
   }
   for (const node of have.values()) node.remove();
   log.dataset.of = channel.id + thread;
-  return atEnd;
+}
+
+// A log stays at its end until its reader scrolls away from it, also when the panel beside it opens.
+const stuck = new WeakSet();
+const toEnd = (log) => { if (stuck.has(log)) log.scrollTop = log.scrollHeight; };
+for (const id of ["messages", "thread-messages"]) {
+  const log = $(id);
+  if (id === "messages") stuck.add(log);
+  log.addEventListener("scroll", () => {
+    if (log.dataset.height !== String(log.scrollHeight + log.clientHeight)) return;
+    if (log.scrollHeight - log.scrollTop - log.clientHeight < 60) stuck.add(log); else stuck.delete(log);
+  });
+  log.addEventListener("wheel", () => { log.dataset.height = String(log.scrollHeight + log.clientHeight); }, { passive: true });
+  log.addEventListener("keydown", () => { log.dataset.height = String(log.scrollHeight + log.clientHeight); });
+  log.addEventListener("pointerdown", () => { log.dataset.height = String(log.scrollHeight + log.clientHeight); });
+  new ResizeObserver(() => toEnd(log)).observe(log);
 }
 
 function announce(text) {
@@ -151,7 +165,8 @@ function drawChannel() {
     log.dataset.of = channel.id;
     return;
   }
-  if (fill(log, list, channel)) log.scrollTop = log.scrollHeight;
+  fill(log, list, channel);
+  toEnd(log);
 }
 
 function drawThread() {
@@ -163,8 +178,7 @@ function drawThread() {
   $("thread-where").textContent = channel.im ? "whypending" : `# ${channel.name}`;
   const log = $("thread-messages");
   if (log.dataset.of !== channel.id + state.thread) log.replaceChildren();
-  const first = log.childElementCount === 0;
-  if (fill(log, list, channel, { thread: state.thread }) && !first) log.scrollTop = log.scrollHeight;
+  fill(log, list, channel, { thread: state.thread });
 }
 
 function drawStory() {
@@ -184,8 +198,8 @@ function show(id) {
   state.unread.delete(id);
   $("sidebar").classList.remove("open");
   $("menu").setAttribute("aria-expanded", "false");
+  stuck.add($("messages"));
   draw();
-  $("messages").scrollTop = $("messages").scrollHeight;
 }
 
 function openThread(ts, focus) {
@@ -222,6 +236,7 @@ function drawModal() {
     h("div", { class: "modal-foot" }, h("button", { type: "button", class: "button", onclick: close }, view.close?.text ?? "Close"), view.submit ? h("button", { type: "submit", class: "button primary" }, view.submit.text) : ""));
   dialog.replaceChildren(form);
   dialog.oncancel = (event) => { event.preventDefault(); close(); };
+  dialog.onkeydown = (event) => { if (event.key === "Escape") { event.preventDefault(); event.stopPropagation(); close(); } };
   state.inputs = inputs;
   if (!dialog.open) dialog.showModal();
 }
