@@ -32,6 +32,7 @@ CONFIG_VARIABLE = f"{PREFIX}CONFIG"
 EVERYWHERE = "0.0.0.0"  # noqa: S104 - in a pod, which has a network policy
 
 Level = Literal["namespace", "queue", "cohort", "all"]
+SERVICE_LINK = re.compile(r"_SERVICE_(HOST|PORT(_\w+)?)$|_PORT(_\d+_(TCP|UDP|SCTP)(_(ADDR|PORT|PROTO))?)?$")
 NAME = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?")
 
 
@@ -361,12 +362,9 @@ def load(path: Path | None = None, environ: Mapping[str, str] | None = None) -> 
         path = Path(environ[CONFIG_VARIABLE])
     data, lines = _file(path) if path else ({}, {})
     known = {f"{PREFIX}{name}".upper() for name in Settings.model_fields}
-    if unknown := [
-        v for v in environ if v.startswith(PREFIX) and v != CONFIG_VARIABLE and v.partition("__")[0] not in known
-    ]:
-        raise ConfigurationError(
-            "\n".join(f"{variable}: no such setting{_meant(variable, known)}" for variable in sorted(unknown))
-        )
+    unknown = sorted(name for name in environ if name.startswith(PREFIX) and _is_mistaken(name, known))
+    if unknown:
+        raise ConfigurationError("\n".join(f"{name}: no such setting{_meant(name, known)}" for name in unknown))
     try:
         return Settings(**data)
     except SourceError as error:
@@ -375,6 +373,13 @@ def load(path: Path | None = None, environ: Mapping[str, str] | None = None) -> 
         raise ConfigurationError(msg) from error
     except ValidationError as error:
         raise ConfigurationError("\n".join(_sentence(e, path, data, lines) for e in error.errors())) from error
+
+
+def _is_mistaken(variable: str, known: set[str]) -> bool:
+    """Tell whether a variable is meant for us and unknown; Kubernetes sets some for every Service beside the pod."""
+    if variable == CONFIG_VARIABLE or variable.partition("__")[0] in known:
+        return False
+    return not SERVICE_LINK.search(variable)
 
 
 def _file(path: Path) -> tuple[dict[str, Any], dict[tuple[str | int, ...], int]]:

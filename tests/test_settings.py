@@ -137,6 +137,12 @@ def test_a_mistake_in_the_environment_names_the_variable(
         assert part in str(error.value)
 
 
+def test_what_kubernetes_sets_for_a_service_named_like_us_is_no_mistake(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("SERVICE_HOST", "SERVICE_PORT", "SERVICE_PORT_WEB", "PORT", "PORT_8080_TCP", "PORT_8080_TCP_ADDR"):
+        monkeypatch.setenv(f"WHYPENDING_{name}", "tcp://10.0.0.1:8080")
+    assert load().slack_mode == "socket"
+
+
 # Secrets
 
 
