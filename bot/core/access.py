@@ -7,10 +7,10 @@ the person may see is answered in private.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from bot.core.diagnosis import Level
+from bot.core.records import dataclass
 
 LEVELS: tuple[Level, ...] = ("namespace", "queue", "cohort", "all")
 """From the narrowest view to the widest."""

@@ -11,10 +11,11 @@ mean "no limit", a missing amount is 0. The rules are Kueue's (`pkg/cache/schedu
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Literal
 
 from bot.core.quantity import MAX
+from bot.core.records import dataclass
 
 UNLIMITED = MAX
 

@@ -4,7 +4,6 @@ The fast path is msgspec's typed decoding. Only when an object does not fit is i
 lists count as empty (Go writes nil slices as null), and a value of the wrong type is left out and reported.
 """
 
-from dataclasses import dataclass
 from functools import lru_cache
 from types import NoneType, UnionType
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
@@ -13,6 +12,7 @@ import msgspec
 
 from bot.core import kinds
 from bot.core.objects import STRUCTS, Job, KubeObject
+from bot.core.records import dataclass
 
 
 class _Head(msgspec.Struct, rename="camel"):

@@ -4,10 +4,11 @@ Names inside texts are still marked (see `names`) until `disclosure.disclose` ha
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Any, Literal
 
+from bot.core.records import dataclass
 from bot.core.snapshot import Gap, Versions
 
 Stage = Literal["lookup", "workload", "queue", "quota", "checks", "pods", "start", "running", "finished"]

@@ -11,12 +11,13 @@ that stand in text from the cluster (Kueue's own words, a field's value) are str
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from bot.core import diagnosis as d
 from bot.core import names
 from bot.core import objects as o
+from bot.core.records import dataclass
 from bot.core.snapshot import Gap, Snapshot
 
 STRUCK = "(withheld)"

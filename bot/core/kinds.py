@@ -4,7 +4,9 @@ Job kinds are those that Kueue integrates (Kueue `pkg/controller/jobs`), plus wh
 (CronJob, ReplicaSet). Paths are dotted field paths into the object.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from bot.core.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ requests of kubernetes-sigs/kueue; the fixed versions are those of its changelog
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bot.core import objects as o
@@ -16,6 +15,7 @@ from bot.core.diagnosis import Evidence
 from bot.core.facts.identity import suspended
 from bot.core.names import named, quoted, subject
 from bot.core.objects import condition, is_true
+from bot.core.records import dataclass
 from bot.core.scheduling import node_affinity_matches, tolerates
 from bot.core.snapshot import Unknown
 

@@ -6,7 +6,7 @@ requests and limits alike. Nothing here is read from the cluster.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 import msgspec
@@ -14,6 +14,7 @@ import msgspec
 from bot.core import objects as o
 from bot.core import quantity, scheduling
 from bot.core.quantity import Quantity
+from bot.core.records import dataclass
 from bot.core.snapshot import Unknown
 
 Bounds = dict[str, tuple[Quantity, str]]

@@ -8,10 +8,11 @@ import html
 import re
 import shlex
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from urllib.parse import unquote
 
 from bot.core import kinds
+from bot.core.records import dataclass
 
 EXAMPLE = "team-a/train"
 _LONGEST_NAME, _LONGEST_NAMESPACE, _LONGEST_TEXT, _MOST_FOUND = 253, 63, 4_000, 50

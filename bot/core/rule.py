@@ -9,10 +9,10 @@ blocks* and *What to do*. It returns a `Found` when it fires and None when it do
 import inspect
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from bot.core.diagnosis import Found, Move, Outlook, Stage
+from bot.core.records import dataclass
 
 if TYPE_CHECKING:
     from bot.core.facts import Facts

@@ -6,8 +6,9 @@ passed all earlier ones.
 """
 
 import re
-from dataclasses import dataclass
 from typing import Literal
+
+from bot.core.records import dataclass
 
 Filter = Literal["volume", "labels", "cordon", "taint", "port", "affinity", "spread", "resources"]
 """What keeps a pod off a node."""

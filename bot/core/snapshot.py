@@ -5,13 +5,14 @@ Tri-state: an object is there, is proven absent (its place was read in full), or
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any, Literal, TypeVar, overload
 
 from bot.core import kinds
 from bot.core import objects as o
+from bot.core.records import dataclass
 
 T = TypeVar("T", bound=o.KubeObject)
 R = TypeVar("R")

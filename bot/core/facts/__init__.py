@@ -7,11 +7,11 @@ ClusterQueue, cohort path), `quota` (the arithmetic), `order` (who stands before
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
 
 from bot.core.diagnosis import Diagnosis, NotChecked
 from bot.core.facts.lazy import fact
+from bot.core.records import dataclass
 from bot.core.reference import JobRef
 from bot.core.snapshot import Snapshot
 

@@ -6,7 +6,7 @@ tells why: excluded < never < wait < fits.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from fractions import Fraction
 from itertools import product
 from typing import Literal
@@ -14,6 +14,7 @@ from typing import Literal
 from bot.core.cohorts import Bound, Key, NodeId, Tree
 from bot.core.facts.flavors import Exclusion
 from bot.core.facts.requests import PodSetRequests
+from bot.core.records import dataclass
 
 Verdict = Literal["excluded", "never", "wait", "fits"]
 RANK: Mapping[Verdict, int] = {"excluded": 0, "never": 1, "wait": 2, "fits": 3}

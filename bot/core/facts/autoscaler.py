@@ -6,7 +6,6 @@ reporter karpenter, event Nominated ("nodeclaim/NAME"), condition Launched of th
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bot.core import names, scheduling
@@ -14,6 +13,7 @@ from bot.core import objects as o
 from bot.core.diagnosis import Certainty, Evidence
 from bot.core.objects import condition
 from bot.core.quantity import amount, human
+from bot.core.records import dataclass
 from bot.core.scheduling import CORE
 
 if TYPE_CHECKING:

@@ -5,7 +5,6 @@ the cohort by `reclaimWithinCohort`, there only Workloads of queues that borrow.
 Kueue's own configuration, other rules apply in the cohort.
 """
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bot.core import objects as o
@@ -14,6 +13,7 @@ from bot.core.facts.order import priority_of
 from bot.core.facts.quota import Shortfall
 from bot.core.facts.requests import held
 from bot.core.names import named
+from bot.core.records import dataclass
 from bot.core.snapshot import holders
 
 if TYPE_CHECKING:

@@ -4,7 +4,6 @@ Kueue lists checks as Pending before any quota is reserved; then they are not th
 it has quota and the check is not Ready, or when the check said Retry and Kueue gave the quota back for that.
 """
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -14,6 +13,7 @@ from bot.core.facts.identity import dig, number
 from bot.core.facts.lazy import fact
 from bot.core.facts.queue import MULTIKUEUE, PROVISIONING
 from bot.core.objects import condition, is_true
+from bot.core.records import dataclass
 from bot.core.snapshot import Unknown, owned
 
 if TYPE_CHECKING:

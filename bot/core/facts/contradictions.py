@@ -5,7 +5,6 @@ something that was not read is left alone.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -13,6 +12,7 @@ from bot.core import objects as o
 from bot.core import quantity, texts
 from bot.core.diagnosis import Evidence, QuotaRow
 from bot.core.names import named, quoted, subject
+from bot.core.records import dataclass
 from bot.core.scheduling import tolerates
 from bot.core.snapshot import Unknown
 

@@ -5,7 +5,6 @@ cluster: their absence never means anything here.
 """
 
 import re
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +13,7 @@ from bot.core import objects as o
 from bot.core.facts.lazy import fact
 from bot.core.names import named, quoted, subject
 from bot.core.objects import condition
+from bot.core.records import dataclass
 from bot.core.scheduling import selector_matches
 from bot.core.snapshot import Unknown
 

@@ -7,13 +7,13 @@ well. Whether request and topology match is decided in `topology`.
 """
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 from typing import Literal
 
 import msgspec
 
 from bot.core import objects as o
 from bot.core.facts.requests import PodSetRequests
+from bot.core.records import dataclass
 from bot.core.scheduling import node_affinity_matches, required_node_affinity, taint_text, untolerated
 
 ALLOWED_FLAVORS = "kueue.x-k8s.io/workload-allowed-resource-flavors"

@@ -4,7 +4,6 @@ Conditions are the first source; events repeat them and are gone after an hour, 
 `lastTransitionTime` moves only when a condition flips: it says nothing about the age of the text.
 """
 
-from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -16,6 +15,7 @@ from bot.core.facts.contradictions import Contradiction, contradictions
 from bot.core.facts.identity import JOB_UID_LABEL
 from bot.core.facts.lazy import fact
 from bot.core.objects import condition
+from bot.core.records import dataclass
 
 if TYPE_CHECKING:
     from bot.core.facts import Facts

@@ -6,7 +6,6 @@ another object.
 """
 
 import re
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,7 @@ from bot.core.diagnosis import JobId
 from bot.core.facts.lazy import fact
 from bot.core.names import named, subject
 from bot.core.objects import condition, is_true
+from bot.core.records import dataclass
 from bot.core.reference import JobRef
 from bot.core.rule import Phase
 from bot.core.snapshot import Gap, Unknown, owned

@@ -1,7 +1,6 @@
 """Facts about whether Kueue takes up a job: where its queue name stands, and what makes Kueue ignore it."""
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bot.core import decode, kinds
@@ -23,6 +22,7 @@ from bot.core.facts.identity import (
 from bot.core.facts.lazy import fact
 from bot.core.names import quoted, subject
 from bot.core.objects import is_true
+from bot.core.records import dataclass
 from bot.core.scheduling import selector_matches
 from bot.core.snapshot import Unknown
 

@@ -7,7 +7,6 @@ cannot be read, the scheduler's own text stands in (`scheduler_text`), with cert
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -21,6 +20,7 @@ from bot.core.facts.lazy import fact
 from bot.core.facts.pods import is_over
 from bot.core.objects import condition
 from bot.core.quantity import amount
+from bot.core.records import dataclass
 from bot.core.scheduler_text import Filter, Verdict
 from bot.core.scheduling import CORE
 from bot.core.snapshot import ACTIVE, Unknown

@@ -1,7 +1,6 @@
 """Facts about the controller of the job's kind: does it accept the job, and does it act on it."""
 
 import re
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +9,7 @@ from bot.core import objects as o
 from bot.core.facts.identity import dig, kind_of, since, subject_of, suspended
 from bot.core.facts.lazy import fact
 from bot.core.names import named, quoted
+from bot.core.records import dataclass
 from bot.core.snapshot import owned
 
 if TYPE_CHECKING:

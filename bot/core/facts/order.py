@@ -7,7 +7,6 @@ The queue timestamp is the creation, or the eviction where PodsReadyTimeout or a
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -25,6 +24,7 @@ from bot.core.moments import lasting
 from bot.core.names import named, quoted
 from bot.core.objects import condition, is_true
 from bot.core.quantity import amount, human, parse
+from bot.core.records import dataclass
 from bot.core.reference import JobRef
 from bot.core.scheduling import selector_matches
 from bot.core.snapshot import Unknown, waiting

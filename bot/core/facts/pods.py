@@ -8,7 +8,6 @@ group's label, and by the job kind's own label where an owner in between was not
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal, TypeVar
 
@@ -19,6 +18,7 @@ from bot.core.facts.identity import GROUP_LABEL, PREFIX, REPLACEMENT_FOR, dig, e
 from bot.core.facts.lazy import fact
 from bot.core.objects import condition, is_true
 from bot.core.quantity import amount
+from bot.core.records import dataclass
 from bot.core.snapshot import Unknown, about, owned
 
 if TYPE_CHECKING:

@@ -7,7 +7,6 @@ the day writes them.
 """
 
 import re
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal
 
@@ -16,6 +15,7 @@ from bot.core import texts
 from bot.core.facts.identity import JOB_UID_LABEL, PREFIX
 from bot.core.facts.lazy import fact
 from bot.core.objects import condition, is_true
+from bot.core.records import dataclass
 from bot.core.snapshot import Snapshot, Unknown, holders
 
 if TYPE_CHECKING:

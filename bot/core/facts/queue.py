@@ -4,7 +4,6 @@ Everything is recomputed from the objects as they are now. Kueue's own words (th
 source: a text whose every claim is disproved by an object is outdated and counts for nothing.
 """
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bot.core import limitranges, texts
@@ -12,6 +11,7 @@ from bot.core import objects as o
 from bot.core.facts.identity import queue_name
 from bot.core.facts.lazy import fact
 from bot.core.objects import condition, is_true
+from bot.core.records import dataclass
 from bot.core.scheduling import selector_matches
 from bot.core.snapshot import Unknown
 

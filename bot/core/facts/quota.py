@@ -7,7 +7,7 @@ flavors in `assignment`.
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from bot.core import objects as o
@@ -33,6 +33,7 @@ from bot.core.facts.lazy import fact
 from bot.core.facts.requests import PODS, PodSetRequests, amounts, asked, held
 from bot.core.names import subject
 from bot.core.objects import condition
+from bot.core.records import dataclass
 from bot.core.snapshot import Unknown, holders
 
 if TYPE_CHECKING:

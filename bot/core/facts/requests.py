@@ -6,7 +6,7 @@ without the pods that are already done (`status.reclaimablePods`).
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import msgspec
 
@@ -15,6 +15,7 @@ from bot.core import objects as o
 from bot.core.cohorts import Key
 from bot.core.facts.identity import REPLACEMENT_FOR
 from bot.core.objects import condition, is_true
+from bot.core.records import dataclass
 from bot.core.scheduling import pod_requests
 from bot.core.snapshot import Snapshot, Unknown
 

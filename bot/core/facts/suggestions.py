@@ -6,7 +6,7 @@ that the pods could use, another LocalQueue of the namespace, partial admission.
 
 import shlex
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from bot.core import objects as o
@@ -19,6 +19,7 @@ from bot.core.facts.shortage import amount, listing
 from bot.core.names import named, quoted
 from bot.core.objects import is_true
 from bot.core.quantity import canonical
+from bot.core.records import dataclass
 from bot.core.scheduling import selector_matches, taint_text
 from bot.core.snapshot import Unknown
 

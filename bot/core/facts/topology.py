@@ -7,7 +7,7 @@ assignments hold. Pods are counted at the lowest level and summed upwards, whole
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from bot.core import objects as o
@@ -19,6 +19,7 @@ from bot.core.facts.preemption import WORKLOAD_ANNOTATION, holds_quota
 from bot.core.names import named, quoted
 from bot.core.objects import condition
 from bot.core.quantity import amount, human
+from bot.core.records import dataclass
 from bot.core.scheduling import (
     node_selector_matches,
     pod_requests,
