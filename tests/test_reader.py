@@ -354,6 +354,17 @@ async def test_in_a_crowded_namespace_the_job_is_found_by_its_label() -> None:
     assert len(server.log) <= REQUESTS
 
 
+async def test_in_a_crowded_namespace_pods_keep_their_story() -> None:
+    cluster = recorded("v0.19.2/image-pull")
+    event = {"apiVersion": "v1", "kind": "Event", "involvedObject": {"kind": "Job", "name": "x", "uid": "x"}}
+    events = [{**event, "metadata": {"name": f"a-{n:05}", "namespace": "team-a"}} for n in range(1600)]
+    snapshot = await ask(RecordedApi([*cluster.items, *events]))
+    pod = snapshot.look("Pod", cluster.named("Pod", "train-"), "team-a")
+    assert pod is not None
+    assert snapshot.covers("Event", "team-a", selector=s.about(pod.metadata.uid))
+    assert answer(snapshot).headline.rule == "image-not-pulled"
+
+
 async def test_a_long_line_is_asked_for_but_not_waited_for() -> None:
     server = crowd(3000, 10, queue="gpu-cq")
     server.faults = [Fault("pendingworkloads", delay=30)]

@@ -304,7 +304,8 @@ class Plan:
             wants.append(Want("Pod", namespace, labels=f"{GROUP_LABEL}={self.ref.name}"))
         if self._cut("Event", namespace):
             # a server looks through all events of the namespace for each; only pods' stories need them
-            subjects = [*own, *([workload] if workload is not None else [])]
+            pods = [pod for pod in _pods(self.facts, root) if not _is_up(pod)][:2]
+            subjects = [*own, *([workload] if workload is not None else []), *pods]
             admitted = workload is not None and is_true(workload.status.conditions, "Admitted")
             wants += [
                 Want("Event", namespace, fields=f"involvedObject.uid={item.metadata.uid}", late=not admitted,
@@ -421,16 +422,10 @@ class Plan:
             wants.append(Want("Topology"))
         wants += [Want("Deployment", self.snapshot.kueue_namespace)]
         if unscheduled:
-            wants += [
-                Want("DaemonSet", spare=True),
-                Want("NodePool", spare=True),
-                Want("NodeClaim", spare=True),
-                *self._priority(specs),
-            ]
-            wants += [
-                Want("ConfigMap", self.snapshot.kueue_namespace, CONFIGURATION),
-                Want("Lease", self.snapshot.kueue_namespace),
-            ]
+            wants += self._priority(specs)
+            wants += [Want(kind, spare=True) for kind in ("DaemonSet", "NodePool", "NodeClaim")]
+            wants.append(Want("ConfigMap", self.snapshot.kueue_namespace, CONFIGURATION, spare=True))
+            wants.append(Want("Lease", self.snapshot.kueue_namespace, spare=True))
         if starting and not unscheduled:
             wants.append(Want("Node"))
         return wants
