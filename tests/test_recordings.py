@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from bot.core.disclosure import Audience, disclose
 
 from bot.core.diagnosis import Diagnosis
+from bot.core.disclosure import Audience, disclose
 from bot.core.quantity import parse
 from bot.render import json_v1
 from tests.clusters import CASES, RECORDINGS, expectations, recorded
