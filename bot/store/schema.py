@@ -36,7 +36,7 @@ answers = sa.Table(
     sa.Column("name", sa.String(253), nullable=False),
     sa.Column("rule", sa.String(100), nullable=False, default="", comment="the headline's slug, once answered"),
     sa.Column("outlook", sa.String(40), nullable=False, default=""),
-    sa.Column("state", sa.String(20), nullable=False, comment="asked, answered or interrupted"),
+    sa.Column("state", sa.String(20), nullable=False, comment="asked, answered, unanswered or interrupted"),
     sa.Column("at", sa.Float, nullable=False, index=True),
     sa.Column("owner", sa.String(80), nullable=False, default="", comment="the process that works on it"),
     sa.Column("lease", sa.Float, nullable=False, default=0.0, comment="until when its owner is believed to live"),
@@ -70,7 +70,11 @@ watches = sa.Table(
         "seen", sa.String(200), nullable=False, default="", comment="a newer state that has not held long enough"
     ),
     sa.Column("seen_at", sa.Float, nullable=False, default=0.0),
-    sa.Column("told", sa.Integer, nullable=False, default=0, comment="how many transitions were told"),
+    sa.Column("told", sa.Integer, nullable=False, default=0, comment="how many transitions were decided on"),
+    sa.Column("posted", sa.Integer, nullable=False, default=0, comment="how many of them are known to stand in Slack"),
+    sa.Column(
+        "asked_by", sa.String(40), nullable=False, default="", comment="who asked, where the root message is ours"
+    ),
     sa.Column("owner", sa.String(80), nullable=False, default=""),
     sa.Column("lease", sa.Float, nullable=False, default=0.0, index=True),
     sa.UniqueConstraint(

@@ -34,7 +34,7 @@ class StoreError(RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One question and what became of it; `state` is asked, answered or interrupted."""
+    """One question and what became of it; `state` is asked, answered, unanswered (with a word why) or interrupted."""
 
     id: str
     team: str
@@ -79,6 +79,8 @@ class Watch:
     seen: str = ""
     seen_at: float = 0.0
     told: int = 0
+    posted: int = 0
+    asked_by: str = ""
     owner: str = ""
     lease: float = 0.0
 
@@ -154,6 +156,14 @@ class Store:
                 sa.update(schema.answers).where(schema.answers.c.id == answer_id).values(**changes)
             )
 
+    async def renew_answers(self, owner: str, lease: float) -> None:
+        """Say that this process still works on its answers; `lease` is the moment until which that is believed."""
+        table = schema.answers
+        async with self._begin() as connection:
+            await connection.execute(
+                sa.update(table).where(table.c.owner == owner, table.c.state == "asked").values(lease=lease)
+            )
+
     async def take_abandoned(self, owner: str, now: float) -> tuple[Answer, ...]:
         """Take the answers whose process died in the middle: each is given to one caller only, as interrupted."""
         table = schema.answers
@@ -186,6 +196,14 @@ class Store:
             return tuple(_record(Answer, row) for row in found.mappings().all())
 
     # --- watches ----------------------------------------------------------------------------------------------------------
+
+    async def count_watches(self, team: str = "", user: str = "") -> int:
+        """Count the watches of a person, or all."""
+        table = schema.watches
+        conditions = [table.c.team == team, table.c.user == user] if user else []
+        async with self._begin() as connection:
+            counted = await connection.execute(sa.select(sa.func.count()).select_from(table).where(*conditions))
+            return int(counted.scalar_one())
 
     async def add_watch(self, watch: Watch) -> bool:
         """Start a watch; False when the same person already watches the same job in the same thread."""
@@ -309,7 +327,11 @@ def _engine(url: str) -> AsyncEngine:
             f"a store URL starts with sqlite:/// or postgresql://, not with {shown!r}; example: sqlite:///store.sqlite3"
         )
     if scheme.startswith("sqlite"):
-        engine = create_async_engine(f"sqlite+aiosqlite://{rest}", connect_args={"timeout": 10})
+        # in memory every connection is a database of its own: there is one, and transactions take turns
+        alone = (
+            {"poolclass": sa.AsyncAdaptedQueuePool, "pool_size": 1, "max_overflow": 0} if not rest.strip("/") else {}
+        )
+        engine = create_async_engine(f"sqlite+aiosqlite://{rest}", connect_args={"timeout": 10}, **alone)
 
         def on_connect(connection: Any, _record: Any) -> None:  # noqa: ANN401 - DBAPI objects
             connection.isolation_level = None  # the driver's own transactions would start too late
