@@ -56,8 +56,8 @@ async def stage(port: int = 0, scenarios: tuple[Scenario, ...] = SCENARIOS) -> A
         OSError: the port cannot be listened on.
     """
     slack = LocalSlack()
-    me = slack.person("ann", "Ann Lee", email="ann@example.com")
-    colleague = slack.person("ben", "Ben Okafor", email="ben@example.com")
+    me = slack.person("asker", "Asker", email="asker@example.com")
+    colleague = slack.person("on-call", "On call", email="on-call@example.com")
     channels = _channels(slack, me, colleague)
     async with contextlib.AsyncExitStack() as stack:
         urls = {s.cluster: await stack.enter_async_context(apiserver.serve(s.path)) for s in scenarios}
@@ -98,5 +98,5 @@ def _channels(slack: LocalSlack, me: Person, colleague: Person) -> list[tuple[Ch
         "gpu-operators", *both, topic="For those who run the queues: answers here name everything"
     )
     random = slack.channel("random", *both, bot=False, topic="The bot is not in this channel: see what it does then")
-    direct = slack.channel("ann", me, im=True, topic="Between you and the bot")
+    direct = slack.channel("asker", me, im=True, topic="Between you and the bot")
     return [(training, "namespace"), (operators, "all"), (random, "namespace"), (direct, "namespace")]
