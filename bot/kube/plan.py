@@ -61,8 +61,6 @@ class Want:
     proves: tuple[Scope, ...] = ()
     instead: tuple["Want", ...] = ()
     spare: bool = False
-    late: bool = False
-    """Good to have: given up when it makes the question half as long again."""
 
     @property
     def place(self) -> Scope | None:
@@ -72,7 +70,10 @@ class Want:
 
 @dataclass(frozen=True, slots=True)
 class See:
-    """One question to the visibility API: the next path is asked where the first is forbidden. `late` as in `Want`."""
+    """One question to the visibility API: the next path is asked where the first is forbidden.
+
+    `late`: good to have, given up when it makes the question a quarter longer.
+    """
 
     paths: tuple[str, ...]
     limit: int = VISIBLE
@@ -204,6 +205,12 @@ class Plan:
 
     # --- the third round: what the phase calls for ---
 
+    @property
+    def waits(self) -> bool:
+        """Whether the job is known to wait for Kueue: then events add nothing that conditions do not tell."""
+        workload = _try(lambda: self.facts.identity.workload, None)
+        return workload is not None and not is_true(workload.status.conditions, "Admitted")
+
     def third(self) -> Reads:
         """Give the reads of the last round."""
         identity, snapshot, namespace = self.facts.identity, self.snapshot, self.ref.namespace
@@ -302,13 +309,12 @@ class Plan:
                 if item.kind == "Job"
             ]  # fmt: skip
             wants.append(Want("Pod", namespace, labels=f"{GROUP_LABEL}={self.ref.name}"))
-        if self._cut("Event", namespace):
-            # a server looks through all events of the namespace for each; only pods' stories need them
+        if self._cut("Event", namespace) and not self.waits:
+            # a server looks through all events of the namespace for each; a waiting Workload's conditions tell as much
             pods = [pod for pod in _pods(self.facts, root) if not _is_up(pod)][:2]
             subjects = [*own, *([workload] if workload is not None else []), *pods]
-            admitted = workload is not None and is_true(workload.status.conditions, "Admitted")
             wants += [
-                Want("Event", namespace, fields=f"involvedObject.uid={item.metadata.uid}", late=not admitted,
+                Want("Event", namespace, fields=f"involvedObject.uid={item.metadata.uid}",
                      proves=(Scope("Event", namespace, selector=s.about(item.metadata.uid)),))
                 for item in subjects
                 if item.metadata.uid

@@ -20,7 +20,7 @@ from bot.core.reference import JobRef
 from bot.core.snapshot import Gap, PendingItem, Scope, Snapshot, Versions
 from bot.kube.client import NOT_ACCEPTED, Client, Listing, ReadError, is_name, object_path
 from bot.kube.discovery import NOTHING_KNOWN, VISIBILITY, Discovery, Served
-from bot.kube.plan import NAMESPACE_ROWS, QUEUES, ROWS, Plan, See, Want, first
+from bot.kube.plan import NAMESPACE_ROWS, QUEUES, ROWS, Plan, Reads, See, Want, first
 
 T = TypeVar("T")
 D = TypeVar("D")
@@ -82,6 +82,8 @@ class _Question:
         """Reasons of reads to which no answer came."""
         self.running: set[asyncio.Future[None]] = set()
         self.late: set[asyncio.Future[None]] = set()
+        self.aside: set[asyncio.Future[None]] = set()
+        """Reads on which no plan of the second round depends."""
         self.over = f"timed out after {deadline:g} s"
         self.started = 0.0
 
@@ -118,7 +120,7 @@ class _Question:
             await self._round(self._reads(self._next()), 1)
         if self._nobody_answers():
             return
-        plan = Plan(self._so_far(), self.ref).third()
+        plan = await self._last_plan()
         self.covered |= plan.proven
         self.gaps += plan.gaps
         others: list[Awaitable[None]] = [self._version()]
@@ -133,6 +135,14 @@ class _Question:
                 self._gap(want, f"request budget of {REQUESTS} reached")
         self.spent += len(others)
         await self._round([*self._reads([*plan.search, *fresh[:allowed]]), *others], 2)
+
+    async def _last_plan(self) -> Reads:
+        """Plan the last round; only what is not about waiting depends on events, which may come late."""
+        plan = Plan(self._so_far(), self.ref)
+        if self.aside & self.running and not plan.waits:
+            await self._wait(self.aside & self.running, self.deadline * _SOFT[1] - self._elapsed)
+            plan = Plan(self._so_far(), self.ref)
+        return plan.third()
 
     def _next(self) -> list[Want]:
         plan = Plan(self._so_far(), self.ref)
@@ -156,8 +166,13 @@ class _Question:
             if kind.namespaced:
                 self.covered.add(Scope(kind.kind, namespace, self.ref.name))
 
+    def _aside(self, read: Coroutine[Any, Any, None]) -> Awaitable[None]:
+        task = asyncio.ensure_future(read)
+        self.aside.add(task)
+        return task
+
     def _late(self, read: Coroutine[Any, Any, None]) -> Awaitable[None]:
-        """Mark a read as good to have: it is given up when it makes the question half as long again."""
+        """Mark a read as good to have: it is given up when it makes the question a quarter longer."""
         task = asyncio.ensure_future(read)
         self.late.add(task)
         return task
@@ -179,7 +194,7 @@ class _Question:
         fresh = [want for want in dict.fromkeys(wants) if self._is_new(want)]
         self.asked |= set(fresh)
         self.spent += len(fresh)
-        return [self._late(self._read(want)) if want.late else self._read(want) for want in fresh]
+        return [self._aside(self._read(want)) if want.kind == "Event" else self._read(want) for want in fresh]
 
     async def _round(self, reads: Sequence[Awaitable[None]], number: int) -> None:
         """Start reads together and go on when all are done, or without the slow ones once their share of time is over."""
@@ -189,10 +204,10 @@ class _Question:
         self.running |= tasks
         last = number == len(_SOFT)
         soft = self.deadline if last else self.deadline * _SOFT[number]
-        await self._wait((self.running - self.late) if last else tasks, soft - self._elapsed)
+        await self._wait((self.running - self.late) if last else tasks - self.aside, soft - self._elapsed)
         if last and self.running:
-            # what is good to have may make it half as long again, not more
-            await self._wait(self.running, min(self._elapsed / 2, self.deadline - self._elapsed))
+            # what is good to have may make it a quarter longer, not more
+            await self._wait(self.running, min(self._elapsed / 4, self.deadline - self._elapsed))
             if self._elapsed < self.deadline:
                 self.over = "given up, it took too long beside everything else"
 
