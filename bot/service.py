@@ -12,18 +12,21 @@ from typing import Literal, Self
 import structlog
 
 from bot import settings as settings_of
-from bot.core import engine
-from bot.core.diagnosis import Diagnosis
+from bot.core import engine, kinds, transitions
+from bot.core import objects as o
+from bot.core.diagnosis import Diagnosis, Level
 from bot.core.disclosure import Audience, disclose
 from bot.core.facts import Thresholds
+from bot.core.facts.identity import JOB_UID_LABEL
 from bot.core.redaction import redact
 from bot.core.reference import JobRef
 from bot.core.snapshot import Gap, Snapshot
-from bot.kube.client import FORBIDDEN, SHARED_SECONDS, UNREACHABLE, Client, Cluster, ReadError
+from bot.kube.client import FORBIDDEN, SHARED_SECONDS, UNREACHABLE, Client, Cluster, ReadError, object_path
 from bot.kube.doctor import Check
 from bot.kube.doctor import examine as examine_cluster
 from bot.kube.plan import ROWS
 from bot.kube.reader import Reader
+from bot.kube.review import Reviewer
 from bot.render.links import Templates, add_links
 from bot.settings import Settings
 
@@ -41,12 +44,27 @@ class UnknownClusterError(LookupError):
     """No cluster of that name is configured. The text names those that are."""
 
 
+class NoReviewError(LookupError):
+    """A cluster does not say what a person may read; the text is a part of a sentence that says why."""
+
+
 @dataclass(frozen=True, slots=True)
 class Site:
     """One cluster as the service knows it: how to reach it, and where its web pages are."""
 
     cluster: Cluster
     links: Templates = field(default_factory=Templates)
+    access_review: bool = False
+    """Whether a person's own Kubernetes permissions decide, too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """One look at a watched job: the disclosed answer, its state (None when that is not known), its Workloads' names."""
+
+    answer: Diagnosis
+    state: transitions.State | None
+    workloads: frozenset[str] = frozenset()
 
 
 class Service:
@@ -81,6 +99,7 @@ class Service:
         self._shared_seconds = shared_seconds
         self._rows = rows
         self._readers: dict[str, Reader] = {}
+        self._reviewers: dict[str, Reviewer] = {}
 
     async def __aenter__(self) -> Self:
         """Give the service itself."""
@@ -93,6 +112,7 @@ class Service:
     async def close(self) -> None:
         """Close all connections; reads in flight end as gaps of their questions."""
         readers, self._readers = self._readers, {}
+        self._reviewers.clear()
         await asyncio.gather(*(reader.client.close() for reader in readers.values()), return_exceptions=True)
 
     @property
@@ -136,6 +156,39 @@ class Service:
         answer, snapshot = await self._answer(ref, deadline)
         return disclose(answer, audience, snapshot)
 
+    async def observe(self, ref: JobRef, audience: Audience, deadline: float | None = None) -> Look:
+        """Read the cluster and give the answer with the job's state, for a watch. Never raises."""
+        answer, snapshot = await self._answer(ref, deadline)
+        return look(snapshot, ref, answer, audience)
+
+    async def marks(
+        self, cluster: str, namespace: str, uids: tuple[str, ...] = ()
+    ) -> tuple[transitions.Mark, ...] | None:
+        """Read the Workloads of a namespace with one request, of the jobs with these UIDs alone where some are given.
+
+        None when they could not be read in full: then nothing is known. Never raises.
+        """
+        kind = kinds.BY_NAME["Workload"]
+        query = (("labelSelector", f"{JOB_UID_LABEL} in ({','.join(sorted(uids))})"),) if uids else ()
+        try:
+            async with asyncio.timeout(self.deadline):
+                reader = self.reader(cluster)
+                served = await reader.discovery.get()
+                version = served.version(kind) or kind.versions[0]
+                path = object_path(kind.group, version, kind.plural, namespace)
+                listing = await reader.client.shared_list(path, kind.kind, kind.api_version(version), query, self._rows)
+        except ReadError as error:
+            if error.status == 404:
+                reader.discovery.forget(served)
+            log.info("watched workloads not read", cluster=cluster, namespace=namespace, reason=error.reason)
+            return None
+        except (TimeoutError, ValueError, UnknownClusterError) as error:
+            log.info("watched workloads not read", cluster=cluster, namespace=namespace, reason=type(error).__name__)
+            return None
+        if listing.reason:
+            return None
+        return tuple(transitions.mark(item) for item in listing.objects if isinstance(item, o.Workload))
+
     async def _answer(self, ref: JobRef, deadline: float | None) -> tuple[Diagnosis, Snapshot]:
         try:
             snapshot = await self.snapshot(ref, deadline)
@@ -159,9 +212,34 @@ class Service:
             return error.status not in {0, 401}
         return True
 
+    async def permitted(self, cluster: str, user: str, namespace: str) -> Level | None:
+        """Give how much Kubernetes lets somebody see of answers about a namespace, None for nothing.
+
+        Raises UnknownClusterError, or NoReviewError when the cluster does not say.
+        """
+        try:
+            return await self._reviewer(cluster).level(user, namespace)
+        except ReadError as error:
+            raise NoReviewError(f"Kubernetes does not say what you may read ({error.reason})") from error
+
+    def _reviewer(self, cluster: str) -> Reviewer:
+        name = cluster or self.default
+        if name not in self._reviewers:
+            self._reviewers[name] = Reviewer(self.reader(name).client)
+        return self._reviewers[name]
+
     async def examine(self, cluster: str = "") -> list[Check]:
         """Say in words what works and what is missing for a cluster. Raises UnknownClusterError."""
-        return await examine_cluster(self.reader(cluster))
+        checks = await examine_cluster(self.reader(cluster))
+        if self.sites[cluster or self.default].access_review:
+            checks.append(await self._reviewer(cluster).examine())
+        return checks
+
+
+def look(snapshot: Snapshot, ref: JobRef, answer: Diagnosis, audience: Audience) -> Look:
+    """Give what a snapshot and the answer that was made from it tell a watch."""
+    state = transitions.observe(snapshot, ref, answer)
+    return Look(disclose(answer, audience, snapshot), state, transitions.workload_names(snapshot, ref))
 
 
 def _nothing(cluster: Cluster, reason: str) -> Snapshot:
@@ -187,6 +265,7 @@ def site_of(cluster: settings_of.Cluster) -> Site:
             kueueviz=kueueviz.base_url if kueueviz else "",
             own=cluster.links.templates,
         ),
+        cluster.access_review,
     )  # fmt: skip
 
 

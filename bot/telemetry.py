@@ -35,6 +35,14 @@ SLACK_ERRORS = Counter(
 )
 WORKING = Gauge("whypending_questions_in_progress", "Questions that are worked on or wait for it.", registry=REGISTRY)
 FAULTS = Counter("whypending_faults", "What broke inside: a rule, a listener.", ["where"], registry=REGISTRY)
+STORE_ERRORS = Counter(
+    "whypending_store_errors", "What the store could not do; the bot goes on without memory.", ["what"], registry=REGISTRY
+)
+WATCHES = Gauge("whypending_watches", "Watches that this process looks after.", registry=REGISTRY)
+WATCH_READS = Counter(
+    "whypending_watch_reads", "Reads for watches: one list of Workloads, or a full answer.", ["kind"], registry=REGISTRY
+)
+TOLD = Counter("whypending_watch_told", "What watches told.", ["change"], registry=REGISTRY)
 
 
 _TRACES = structlog.processors.ExceptionRenderer(structlog.tracebacks.ExceptionDictTransformer(show_locals=False))

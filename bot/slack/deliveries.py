@@ -1,4 +1,10 @@
-"""Remembers what was delivered, since Slack delivers again what it believes to be lost."""
+"""Remembers what was delivered, since Slack delivers again what it believes to be lost, also to another replica.
+
+This process's own memory answers at once. What it lets through is asked of the store before work begins, after the
+acknowledgement: `taken` gives what was let through in the present request.
+"""
+
+from contextvars import ContextVar
 
 from cachetools import TTLCache
 
@@ -6,6 +12,15 @@ from bot import telemetry
 
 MOST, SECONDS = 50_000, 3600.0
 """Slack's last retry comes after five minutes."""
+
+_LET_THROUGH: ContextVar[dict[str, str] | None] = ContextVar("let_through", default=None)
+
+
+def taken() -> tuple[str, ...]:
+    """Give the keys that the present request was let through with, for the store, and forget them."""
+    keys = _LET_THROUGH.get() or {}
+    _LET_THROUGH.set(None)
+    return tuple(f"{entry}:{delivery}" for entry, delivery in sorted(keys.items()))
 
 
 class Deliveries:
@@ -28,4 +43,5 @@ class Deliveries:
             telemetry.REPEATED.labels(entry=entry).inc()
             return False
         self._seen[entry, delivery] = None
+        _LET_THROUGH.set({**(_LET_THROUGH.get() or {}), entry: delivery})
         return True

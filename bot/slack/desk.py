@@ -19,9 +19,11 @@ from bot.render import details
 from bot.render.card import Message
 from bot.settings import Settings
 from bot.slack import wording
-from bot.slack.deliveries import Deliveries
+from bot.slack.deliveries import Deliveries, taken
+from bot.slack.memory import Memory
 from bot.slack.post import Place, Poster, Undeliverable
 from bot.slack.work import Job, Work
+from bot.store import Answer
 
 ACKNOWLEDGE_SECONDS = 3.0
 """How long work waits for its acknowledgement to be on its way."""
@@ -87,6 +89,10 @@ class Outcome:
     card_ts: str = ""
 
 
+Verb = Callable[[str, Asker, Place, asyncio.Event | None], Message | None]
+"""Takes the rest of a slash command that began with a verb; gives what goes back with the acknowledgement, if anything."""
+
+
 class Desk:
     """Answers questions from Slack.
 
@@ -95,11 +101,17 @@ class Desk:
         service: answers questions.
         poster: puts answers into Slack.
         work: runs what outlives an acknowledgement.
+        memory: what is remembered beyond this process; nothing when left out.
     """
 
-    def __init__(self, settings: Settings, service: Explains, poster: Poster, work: Work) -> None:
+    def __init__(
+        self, settings: Settings, service: Explains, poster: Poster, work: Work, memory: Memory | None = None
+    ) -> None:
         """Open the desk."""
         self.settings, self.service, self.poster, self.work = settings, service, poster, work
+        self.memory = memory or Memory()
+        self.verbs: dict[str, Verb] = {}
+        """What a slash command may begin with besides a job: "watch team-a/train"."""
         self.deliveries = Deliveries()
         self.home = Home()
 
@@ -120,10 +132,14 @@ class Desk:
         if wording.is_help(text):
             telemetry.QUESTIONS.labels(entry="command", result="help").inc()
             return _privately(wording.help_text(self.settings, self.home.name, place.channel))
-        taken = self.read(text, asker, place, "command")
-        if isinstance(taken, Message):
-            return _privately(taken)
-        refusal = self.begin("answer", lambda: self.answer(taken), taken, sent)
+        verb, _, rest = text.strip().partition(" ")
+        if verb.lower() in self.verbs:
+            said = self.verbs[verb.lower()](rest.strip(), asker, place, sent)
+            return _privately(said) if said else {}
+        question = self.read(text, asker, place, "command")
+        if isinstance(question, Message):
+            return _privately(question)
+        refusal = self.begin("answer", lambda: self.answer(question), question, sent)
         return _privately(refusal) if refusal else {}
 
     def read(self, text: str, asker: Asker, place: Place, entry: str) -> Question | Message:
@@ -172,6 +188,7 @@ class Desk:
             question: whose question; whoever asked hears of it when the process ends before it is done.
             sent: set once the acknowledgement is on its way; the work begins after that.
         """
+        deliveries = taken()
 
         async def work() -> None:
             if sent is not None:
@@ -180,6 +197,9 @@ class Desk:
                         await sent.wait()
                 except TimeoutError:
                     _log.warning("acknowledgement late", entry=question.entry)
+            if not await self.memory.first(deliveries):
+                telemetry.REPEATED.labels(entry=question.entry).inc()
+                return
             await do()
 
         async def abandon() -> None:
@@ -211,16 +231,27 @@ class Desk:
             _log.exception("explain failed", asked=question.ref.asked)
         return None
 
-    async def answer(self, question: Question) -> None:
-        """Answer a question: a root message and its thread, or the thread it was asked in, or privately."""
+    async def answer(self, question: Question) -> Outcome | None:
+        """Answer a question: a root message and its thread, or the thread it was asked in, or privately.
+
+        Gives where the answer ended up, None when there was none.
+        """
+        asker, place = question.asker, question.place
+        key = await self.memory.begin(
+            question.ref,
+            Answer("", asker.team, asker.user, place.channel, "", "", "", 0.0, asker.enterprise, place.thread_ts),
+        )
         diagnosis = await self.explain(question)
         if diagnosis is None:
             await self.tell(question, [wording.no_answer(question.ref.asked)], "no-answer")
-            return
+            await self.memory.note(key, state="unanswered")
+            return None
         root = wording.asked_by(cards.root(diagnosis), question.asker.user)
         forms = card_forms(diagnosis, "" if question.place.thread_ts else question.asker.user)
-        outcome = await self._place(question, [root, Message(root.text)], forms)
+        outcome = await self._place(question, [root, Message(root.text)], forms, key)
         self._record(question, "answered", diagnosis, outcome)
+        await self.memory.answered(key, diagnosis, outcome.root_ts, outcome.card_ts)
+        return outcome
 
     async def tell(self, question: Question, forms: list[Message], result: str) -> None:
         """Tell whoever asked something plain, privately."""
@@ -232,14 +263,15 @@ class Desk:
             outcome = Outcome("lost")
         self._record(question, result, outcome=outcome)
 
-    async def _place(self, question: Question, root: list[Message], forms: list[Message]) -> Outcome:
+    async def _place(self, question: Question, root: list[Message], forms: list[Message], key: str) -> Outcome:
         place = question.place
         root_ts = place.thread_ts
         try:
             async with asyncio.timeout(self.settings.answer_seconds):
                 if not root_ts:
-                    root_ts = (await self.poster.post(place.channel, root)).ts
-                posted = await self.poster.post(place.channel, forms, thread_ts=root_ts)
+                    root_ts = (await self.poster.post(place.channel, root, metadata=sign(key, "root"))).ts
+                    await self.memory.note(key, thread=root_ts)
+                posted = await self.poster.post(place.channel, forms, thread_ts=root_ts, metadata=sign(key, "card"))
                 return Outcome("thread", posted.form, root_ts, posted.ts)
         except TimeoutError:
             error = Undeliverable("timeout")
@@ -368,6 +400,15 @@ def asker_of(payload: Mapping[str, Any]) -> Asker:
     return Asker(
         str(payload.get("enterprise_id") or ""), str(payload.get("team_id") or ""), str(payload.get("user_id") or "")
     )
+
+
+SIGNATURE = "whypending_answer"
+"""The event type in the metadata of the messages that answer a question."""
+
+
+def sign(key: str, part: str) -> dict[str, Any]:
+    """Give the metadata by which a message is found again after a crash: the answer's id, and which part of it this is."""
+    return {"event_type": SIGNATURE, "event_payload": {"id": key, "part": part}}
 
 
 def card_forms(diagnosis: Diagnosis, asked_by: str = "") -> list[Message]:

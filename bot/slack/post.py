@@ -137,20 +137,26 @@ class Poster:
         """Take the means."""
         self.client, self._session = client, session
 
-    async def post(self, channel: str, forms: Sequence[Message], *, thread_ts: str = "") -> Posted:
+    async def post(
+        self, channel: str, forms: Sequence[Message], *, thread_ts: str = "", metadata: Mapping[str, Any] | None = None
+    ) -> Posted:
         """Post a message in the richest form that Slack takes.
 
         Args:
             channel: the channel's id.
             forms: the message, richest form first.
             thread_ts: the thread, "" for none.
+            metadata: by which the message is found again; members of the workspace can read it.
 
         Raises:
             Undeliverable: Slack took none of them, or did not answer.
         """
-        return await self._climb_down(
-            "chat.postMessage", forms, channel=channel, **({"thread_ts": thread_ts} if thread_ts else {})
-        )
+        where: dict[str, Any] = {"channel": channel}
+        if thread_ts:
+            where["thread_ts"] = thread_ts
+        if metadata:
+            where["metadata"] = metadata
+        return await self._climb_down("chat.postMessage", forms, **where)
 
     async def edit(self, channel: str, ts: str, forms: Sequence[Message]) -> Posted:
         """Replace a message of our own.
