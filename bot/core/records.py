@@ -1,8 +1,8 @@
 """Frozen dataclasses that are quick to define.
 
 `explain -f` defines more than a hundred of them before it answers, and the standard decorator compiles six functions for
-each: half of all its time. Here `__init__` alone is compiled; comparing, hashing and showing are shared. To the type
-checker this is `dataclasses.dataclass` itself, and it is the type checker that holds `frozen`: at run time nothing does.
+each: half of all its time. Here `__init__` alone is compiled; comparing, hashing, showing and refusing to be changed are
+shared. To the type checker this is `dataclasses.dataclass` itself.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -31,7 +31,17 @@ else:
             return hash(values(self))
 
         made.__eq__, made.__hash__, made.__repr__ = __eq__, __hash__, _repr
+        made.__setattr__, made.__delattr__ = _once, _never
         return made
+
+    def _once(self: object, name: str, value: object) -> None:
+        """A field can be set while it has no value yet: by `__init__`, and never again."""
+        if hasattr(self, name):
+            raise dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}")
+        object.__setattr__(self, name, value)
+
+    def _never(_: object, name: str) -> None:
+        raise dataclasses.FrozenInstanceError(f"cannot delete field {name!r}")
 
     def _repr(self: object) -> str:
         shown = ", ".join(f"{field.name}={getattr(self, field.name)!r}" for field in dataclasses.fields(self))
