@@ -8,7 +8,7 @@ is not complete. A rule that breaks is not checked either and costs nobody the o
 import math
 import re
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from bot.core import assemble
 from bot.core.diagnosis import Diagnosis, Finding, Found, NotChecked
@@ -21,11 +21,27 @@ from bot.core.snapshot import Gap, Snapshot, Unknown
 T = TypeVar("T")
 
 
+class Verdict(NamedTuple):
+    """The headline, whether anything before it was not read, what was not checked before it, and rules that broke."""
+
+    headline: Finding
+    complete: bool
+    not_checked: tuple[NotChecked, ...]
+    faults: tuple[str, ...]
+
+
 def diagnose(
     snapshot: Snapshot, ref: JobRef, thresholds: Thresholds | None = None, rules: Sequence[Rule] = RULES
 ) -> Diagnosis:
     """Give the one answer to a question about a snapshot. Never raises; the same input always gives the same answer."""
     return _Run(Facts(snapshot, ref, thresholds), rules).diagnosis()
+
+
+def headline(
+    snapshot: Snapshot, ref: JobRef, thresholds: Thresholds | None = None, rules: Sequence[Rule] = RULES
+) -> Verdict:
+    """Give the headline of `diagnose` alone: for many questions about one snapshot. Never raises."""
+    return _Run(Facts(snapshot, ref, thresholds), rules).first()
 
 
 def _finding(rule: Rule, found: Found) -> Finding:
@@ -96,6 +112,29 @@ class _Run:
             gaps=facts.snapshot.gaps,
             faults=tuple(self.faults),
         )
+
+    def first(self) -> Verdict:
+        """Go down the rules as far as the first that is the headline."""
+        odd = self._odd_kinds()
+        beside = False
+        for rule in self.rules:
+            if rule.context or (rule.last and beside):
+                continue
+            found, reason = self._check(rule)
+            if found is None and reason is None:
+                reason = next((odd[kind] for kind in rule.needs if kind in odd), None)
+                reason = reason if reason is not None and self._applies(rule) else None
+            if reason is not None:
+                self.not_checked.append(NotChecked(rule.slug, reason))
+            elif found is not None:
+                self.not_checked += [NotChecked(rule.slug, unread) for unread in found.unread]
+                if not found.beside and not rule.only_also:
+                    return self._verdict(_finding(rule, found))
+                beside = beside or not rule.only_also
+        return self._verdict(self._headline([])[1])
+
+    def _verdict(self, finding: Finding) -> Verdict:
+        return Verdict(finding, not self.not_checked, tuple(self.not_checked), tuple(self.faults))
 
     def _applies(self, rule: Rule) -> bool:
         try:

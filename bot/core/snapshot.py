@@ -179,7 +179,9 @@ class Snapshot:
     def seen(self, kind: str, namespace: str | None = None) -> tuple[o.KubeObject, ...]:
         """Give the objects of a kind that were read, perhaps not all. Never raises."""
         items = self.objects.get(kind, ())
-        return items if namespace is None else tuple(item for item in items if item.namespace == namespace)
+        if namespace is None:
+            return items
+        return self.once(("by namespace", kind), lambda: _by_namespace(items)).get(namespace, ())
 
     def look(self, kind: str, name: str, namespace: str = "") -> o.KubeObject | None:
         """Give an object if it was read; None says nothing about absence. Never raises."""
@@ -228,6 +230,13 @@ class Snapshot:
         """`look` for a kind that has a struct of its own. Never raises."""
         found = self.look(kind.__name__, name, namespace)
         return found if isinstance(found, kind) else None
+
+
+def _by_namespace(items: Iterable[o.KubeObject]) -> dict[str, tuple[o.KubeObject, ...]]:
+    found: dict[str, list[o.KubeObject]] = {}
+    for item in items:
+        found.setdefault(item.metadata.namespace, []).append(item)
+    return {namespace: tuple(members) for namespace, members in found.items()}
 
 
 def newest_time(objects: Iterable[o.KubeObject]) -> datetime:

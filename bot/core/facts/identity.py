@@ -294,10 +294,8 @@ class Identity:
     def _by_reference(self) -> tuple[Meant, ...]:
         """Jobs of that name that were not read but whose Workloads name them as owner; not those proven to be gone."""
         found: dict[tuple[str, str], list[o.Workload]] = {}
-        for workload in self._snapshot.all_of(o.Workload, read="seen", namespace=self._ref.namespace):
-            for owner in workload.metadata.owner_references:
-                if owner.name != self._ref.name or not same_kind(self._ref.kind, owner.kind, owner.api_version):
-                    continue
+        for workload, owner in self._owned_by_name:
+            if same_kind(self._ref.kind, owner.kind, owner.api_version):
                 known = kinds.of_object(owner.api_version, owner.kind)
                 if known is None or not self._snapshot.covers(known.kind, self._ref.namespace, owner.name):
                     found.setdefault((owner.kind, owner.api_version), []).append(workload)
@@ -305,6 +303,19 @@ class Identity:
             Meant(api_version, kind, workloads=tuple(workloads))
             for (kind, api_version), workloads in sorted(found.items())
         )
+
+    @property
+    def _owned_by_name(self) -> list[tuple[o.Workload, o.OwnerReference]]:
+        """The Workloads of the asked namespace that were read and have an owner of the asked name, with that owner."""
+        index = self._snapshot.once(("workloads by owner's name", self._ref.namespace), self._index_by_name)
+        return index.get(self._ref.name, [])
+
+    def _index_by_name(self) -> dict[str, list[tuple[o.Workload, o.OwnerReference]]]:
+        index: dict[str, list[tuple[o.Workload, o.OwnerReference]]] = {}
+        for workload in self._snapshot.all_of(o.Workload, read="seen", namespace=self._ref.namespace):
+            for owner in workload.metadata.owner_references:
+                index.setdefault(owner.name, []).append((workload, owner))
+        return index
 
     @fact
     def leftovers(self) -> tuple[o.Workload, ...]:
@@ -532,6 +543,9 @@ class Identity:
     @fact
     def _by_owner(self) -> dict[str, list[o.KubeObject]]:
         """The objects of the asked namespace that were read, by the UID of each owner."""
+        return self._snapshot.once(("objects by owner", self._ref.namespace), self._index_objects)
+
+    def _index_objects(self) -> dict[str, list[o.KubeObject]]:
         index: dict[str, list[o.KubeObject]] = {}
         for kind in (*kinds.JOB_KINDS, kinds.BY_NAME["Pod"]):
             for child in self._snapshot.seen(kind.kind, self._ref.namespace):
@@ -543,6 +557,9 @@ class Identity:
     @fact
     def _workload_index(self) -> dict[str, list[o.Workload]]:
         """The Workloads of the asked namespace that were read, by the UID of their job and of each owner."""
+        return self._snapshot.once(("workloads by job", self._ref.namespace), self._index_workloads)
+
+    def _index_workloads(self) -> dict[str, list[o.Workload]]:
         index: dict[str, list[o.Workload]] = {}
         for workload in self._snapshot.all_of(o.Workload, read="seen", namespace=self._ref.namespace):
             uids = {owner.uid for owner in workload.metadata.owner_references}
@@ -554,6 +571,9 @@ class Identity:
     @fact
     def _workloads_by_owner(self) -> dict[tuple[str, str], list[tuple[o.Workload, str]]]:
         """The Workloads of the asked namespace that were read, by kind and name of each owner, with the UID that they give it."""
+        return self._snapshot.once(("workloads by owner", self._ref.namespace), self._index_by_owner)
+
+    def _index_by_owner(self) -> dict[tuple[str, str], list[tuple[o.Workload, str]]]:
         index: dict[tuple[str, str], list[tuple[o.Workload, str]]] = {}
         for workload in self._snapshot.all_of(o.Workload, read="seen", namespace=self._ref.namespace):
             for owner in workload.metadata.owner_references:

@@ -575,9 +575,9 @@ class Quota:
 
     def _holding(self, queue: str, keys: set[Key]) -> list[Holder]:
         found = []
-        for workload in self.reserving(queue):
+        for workload, amounts_held in self._snapshot.once(("holding", queue), lambda: self._held_in(queue)):
             since = condition(workload.status.conditions, "QuotaReserved")
-            for (flavor, resource), value in held(workload).items():
+            for (flavor, resource), value in amounts_held.items():
                 if (flavor, resource) in keys and value > 0:
                     found.append(
                         Holder(
@@ -592,6 +592,9 @@ class Quota:
                         )
                     )
         return found
+
+    def _held_in(self, queue: str) -> list[tuple[o.Workload, Mapping[Key, int]]]:
+        return [(workload, held(workload)) for workload in self.reserving(queue)]
 
 
 def _dicts(data: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - free-form configuration
