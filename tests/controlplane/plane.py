@@ -164,6 +164,9 @@ class ControlPlane:
         self._tls: ssl.SSLContext | None = None
         self.ca_bundle = ""
         self.webhooks: list[Body] = []
+        self.paused: set[str] = set()
+        self._configured: tuple[Body, str] = ({}, "")
+        self._other_kinds = False
 
     # --- processes ----------------------------------------------------------------------------------------------------
 
@@ -441,6 +444,7 @@ class ControlPlane:
         certificates.mkdir(exist_ok=True)
         for file, target in (("webhook.crt", "tls.crt"), ("webhook.key", "tls.key"), ("ca.crt", "ca.crt")):
             shutil.copyfile(self.dir / file, certificates / target)
+        self._configured, self._other_kinds = (overrides or {}, feature_gates), other_kinds
         frameworks = list(FRAMEWORKS if other_kinds else FRAMEWORKS[:4])
         configuration = {
             "apiVersion": "config.kueue.x-k8s.io/v1beta2",
@@ -455,7 +459,18 @@ class ControlPlane:
             "internalCertManagement": {"enable": False},
             "integrations": {"frameworks": frameworks},
         } | (overrides or {})
-        (self.dir / "kueue.yaml").write_text(yaml.safe_dump(configuration))
+        text = yaml.safe_dump(configuration)
+        (self.dir / "kueue.yaml").write_text(text)
+        # as an installation has it; the bot reads it there
+        self.apply(
+            "/api/v1/namespaces/kueue-system/configmaps",
+            {
+                "apiVersion": "v1",
+                "kind": "ConfigMap",
+                "metadata": {"name": "kueue-manager-config", "namespace": "kueue-system"},
+                "data": {"controller_manager_config.yaml": text},
+            },
+        )
         root = self.dir / "kueue-root"
         root.mkdir(exist_ok=True)
         gates = ",".join(g for g in (feature_gates, "SparkApplicationIntegration=true" if other_kinds else "") if g)
@@ -466,6 +481,40 @@ class ControlPlane:
             through=[*_unshare(), str(HERE / "isolate.sh"), str(root), str(certificates)],
         )  # fmt: skip
         self.wait_for_kueue()
+        self._answer_for_kueue()
+
+    def configure(self, overrides: Body, feature_gates: str) -> None:
+        """Give Kueue these fields of its Configuration and these feature gates, with a restart when they are others."""
+        for name in [name for name in self.paused if name != "kueue"]:
+            self.resume(name)
+        if (overrides, feature_gates) == self._configured and "kueue" not in self.paused:
+            return
+        if (overrides, feature_gates) == self._configured:
+            self.resume("kueue")
+            return
+        self.pause("kueue")
+        self.paused.discard("kueue")
+        self.start_kueue(overrides, feature_gates, other_kinds=self._other_kinds)
+
+    def pause(self, name: str) -> None:
+        """End a program until `resume`; Kueue's webhooks go with it, or else nothing could be written."""
+        if name in self.paused:
+            return
+        if name == "kueue":
+            for configuration in self.webhooks:
+                self.call("DELETE", f"{_WEBHOOKS}/{configuration['kind'].lower()}s/{configuration['metadata']['name']}")
+        self.stop(name, kill=True)
+        self.paused.add(name)
+
+    def resume(self, name: str) -> None:
+        """Start a paused program again, and wait until it works."""
+        self.paused.discard(name)
+        self.restart(name)
+        if name == "kueue":
+            self.wait_for_kueue()
+            self._answer_for_kueue()
+
+    def _answer_for_kueue(self) -> None:
         for configuration in self.webhooks:
             self.apply(f"{_WEBHOOKS}/{configuration['kind'].lower()}s", configuration)
         self.wait(lambda: self.call("GET", "/apis/visibility.kueue.x-k8s.io/v1beta2"), "visibility API")
@@ -482,16 +531,11 @@ class ControlPlane:
     @contextlib.contextmanager
     def without_kueue(self) -> Iterator[None]:
         """An outage of Kueue: the process is gone, its webhooks are not registered; both come back afterwards."""
-        for configuration in self.webhooks:
-            self.call("DELETE", f"{_WEBHOOKS}/{configuration['kind'].lower()}s/{configuration['metadata']['name']}")
-        self.stop("kueue")
+        self.pause("kueue")
         try:
             yield
         finally:
-            self.restart("kueue")
-            self.wait_for_kueue()
-            for configuration in self.webhooks:
-                self.apply(f"{_WEBHOOKS}/{configuration['kind'].lower()}s", configuration)
+            self.resume("kueue")
 
     # --- nodes ------------------------------------------------------------------------------------------------------------
 

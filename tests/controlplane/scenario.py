@@ -3,6 +3,9 @@
 A file in `scenarios/` is YAML. Short forms stand for whole objects, everything else goes under `objects`:
 
     about: one sentence
+    base: small                a node of 8 CPUs, flavor default, ClusterQueue cq of 4 CPUs, LocalQueue team-a/main: see BASES
+    kueue: {...}               fields of Kueue's Configuration for this scenario; gates: its feature gates
+    namespaces:    {team-a: {env: prod}}                                    # labels
     nodes:         {n1: {capacity: {cpu: "8"}, labels: {...}, taints: [...]}}
     flavors:       {a100: {nodeLabels: {...}, nodeTaints: [...]}}           # a ResourceFlavor's spec
     clusterQueues: {gpu-cq: {quota: {a100: {cpu: "8"}}, cohortName: ...}}   # spec, `quota` makes one resource group
@@ -11,14 +14,18 @@ A file in `scenarios/` is YAML. Short forms stand for whole objects, everything 
     jobs:          {team-a/train: {queue: train-queue, pods: 2, requests: {cpu: "1"}, ...}}
     objects:       [whole objects]
     steps:         [{apply: [objects]}, {jobs: {...}}, {patch: {kind, name, namespace, with, subresource}},
-                    {delete: {kind, name, namespace}}, {until: {kind, name, namespace, condition|reason|field, is}}]
+                    {delete: {kind, name, namespace}}, {stop: program}, {restart: program}, {seconds: 2},
+                {until: {kind, name, namespace, of, start, owner, condition|reason|message|field, is, count}}]
     ask: team-a/train          kind: Job
-    then: {headline: [...], stage: [...], also: [...], context: [...], mentions: [...], quota: [...]}
+    then: {headline: [...], stage: [...], also: [...], context: [...], mentions: [...], avoid: [...], quota: [...], pods: {...}}
 
 Objects are made in the order above; `until` waits for what Kueue, the scheduler or a controller must have done first.
+An owner without a uid is looked up. A program that a step stopped runs again before the next scenario; while Kueue is
+stopped its webhooks are not registered.
 """
 
 import json
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -28,11 +35,20 @@ from typing import Any
 import yaml
 
 from bot.core import kinds
+from tests.clusters import merge
 from tests.controlplane.plane import ApiError, ControlPlane
 
 SCENARIOS = Path(__file__).parent / "scenarios"
 Body = dict[str, Any]
 _KUEUE = "kueue.x-k8s.io/v1beta2"
+BASES: dict[str, Body] = {
+    "small": {
+        "nodes": {"n1": {"capacity": {"cpu": "8"}}},
+        "flavors": {"default": {}},
+        "clusterQueues": {"cq": {"quota": {"default": {"cpu": "4"}}}},
+        "localQueues": {"team-a/main": "cq"},
+    },
+}
 _PLURALS = {"APIService": "apiservices", "Role": "roles", "Service": "services", "Secret": "secrets"}
 
 
@@ -51,10 +67,13 @@ class Scenario:
         return f"{namespace}/{kind.lower()}/{name}" if kind else f"{namespace}/{name}"
 
 
-def scenarios() -> Iterator[Scenario]:
-    """Every scenario file, by name."""
+def scenarios() -> list[Scenario]:
+    """Every scenario file, those that share a configuration of Kueue one after the other: each change restarts it."""
+    found = []
     for path in sorted(SCENARIOS.glob("*.yaml")):
-        yield Scenario(path.stem, yaml.safe_load(path.read_text()))
+        content = yaml.safe_load(path.read_text())
+        found.append(Scenario(path.stem, merge(BASES.get(content.get("base"), {}), content)))
+    return sorted(found, key=lambda s: (json.dumps([s.content.get("kueue", {}), s.content.get("gates", "")]), s.name))
 
 
 def collection(obj: Body) -> str:
@@ -119,6 +138,7 @@ def job(key: str, content: Body) -> Body:
             **_named(key),
             "labels": labels | content.get("labels", {}),
             "annotations": content.get("annotations", {}),
+            **({"ownerReferences": [content["owner"] | {"controller": True}]} if "owner" in content else {}),
         },
         "spec": {
             "parallelism": pods,
@@ -160,8 +180,11 @@ class Player:
 
     def play(self, scenario: Scenario) -> None:
         """Bring the cluster into the scenario's state, from an empty one."""
-        self.clear()
         content = scenario.content
+        self.plane.configure(content.get("kueue", {}), content.get("gates", ""))
+        self.clear()
+        for name, labels in content.get("namespaces", {}).items():
+            self.namespace(name, labels)
         for name, given in content.get("nodes", {}).items():
             node = given or {}
             self.plane.add_node(name, node.get("capacity", {}), node.get("labels"), node.get("taints"))
@@ -177,12 +200,20 @@ class Player:
             namespace = obj["metadata"].get("namespace")
             if namespace:
                 self.namespace(namespace)
+            self._find_owners(obj)
             path = collection(obj)
             made = self.plane.wait(
                 lambda path=path, obj=obj: self._create(path, obj), f"{obj['kind']} {obj['metadata']['name']}", 30
             )
             if "status" in obj:
                 self.plane.call("PATCH", f"{path}/{made['metadata']['name']}/status", {"status": obj["status"]})
+
+    def _find_owners(self, obj: Body) -> None:
+        for owner in obj["metadata"].get("ownerReferences", []):
+            if "uid" not in owner:
+                where = {"kind": owner["kind"], "name": owner["name"], "namespace": obj["metadata"].get("namespace")}
+                found = self.plane.call("GET", self._path(where))
+                owner |= {"uid": found["metadata"]["uid"], "apiVersion": found["apiVersion"]}
 
     def _create(self, path: str, obj: Body) -> Body:
         try:
@@ -224,6 +255,12 @@ class Player:
             self.plane.call("PATCH", path, patch["with"])
         elif "delete" in step:
             self.plane.call("DELETE", self._path(step["delete"]))
+        elif "stop" in step:
+            self.plane.pause(step["stop"])
+        elif "restart" in step:
+            self.plane.resume(step["restart"])
+        elif "seconds" in step:
+            time.sleep(step["seconds"])
         elif "until" in step:
             until = step["until"]
             self.plane.wait(lambda: self.holds(until), f"until {json.dumps(until)}", until.get("seconds", 60))
@@ -262,9 +299,9 @@ class Player:
 
     def _objects(self, where: Body) -> list[Body]:
         """The objects an `until` speaks of: by name, by prefix (`start`), or a Job's Workload (`of`)."""
-        path = self._path({**where, "name": ""}).rstrip("/")
+        path = self._path({**where, "name": "", "one": False}).rstrip("/")
         items: list[Body] = self.plane.call("GET", path)["items"]
-        if "name" in where:
+        if where.get("name"):
             items = [i for i in items if i["metadata"]["name"] == where["name"]]
         if "start" in where:
             items = [i for i in items if i["metadata"]["name"].startswith(where["start"])]
@@ -272,6 +309,8 @@ class Player:
             items = [
                 i for i in items if any(o["name"] == where["of"] for o in i["metadata"].get("ownerReferences", []))
             ]
+        if "about" in where:
+            items = [i for i in items if i["involvedObject"]["name"].startswith(where["about"])]
         return items
 
     def _path(self, where: Body) -> str:
@@ -281,8 +320,8 @@ class Player:
         if "namespace" in where:
             obj["metadata"] = {"namespace": where["namespace"]}
         name = where.get("name", "")
-        if name == "" and "of" in where and "start" not in where and where.get("one"):
-            name = self._objects(where)[0]["metadata"]["name"]
+        if where.get("one"):
+            name = self._objects({**where, "one": False})[0]["metadata"]["name"]
         return f"{collection(obj)}/{name}"
 
     # --- an empty cluster again -----------------------------------------------------------------------------------------
@@ -320,7 +359,7 @@ class Player:
             items = self.plane.call("GET", f"{base}/{kind.plural}")["items"]
             for item in items:
                 meta = item["metadata"]
-                if meta.get("namespace") in {"kube-system", "kueue-system"} and kind.kind != "Event":
+                if meta.get("namespace") == "kube-system" and kind.kind != "Event":
                     continue
                 place = (
                     f"{base}/namespaces/{meta['namespace']}/{kind.plural}"
@@ -336,7 +375,7 @@ class Player:
                 except ApiError as error:
                     if error.status not in {404, 409, 422}:
                         raise
-            return not [i for i in items if i["metadata"].get("namespace") not in {"kube-system", "kueue-system"}]
+            return not [i for i in items if i["metadata"].get("namespace") != "kube-system"]
 
         del namespaced
         self.plane.wait(gone, f"no {kind.kind} is left", 60)
@@ -372,11 +411,15 @@ def record(plane: ControlPlane, name: str, kueue: str, kubernetes: str) -> Body:
             for item in sorted(
                 listed["items"], key=lambda i: (i["metadata"].get("namespace", ""), i["metadata"]["name"])
             ):
-                if item["metadata"].get("namespace") in {"kube-system", "kueue-system"}:
+                if item["metadata"].get("namespace") == "kube-system":
                     continue
                 item["metadata"].pop("managedFields", None)
                 items.append({"apiVersion": kind.api_version(version), "kind": kind.kind, **item})
             break
+    # what Kueue's own namespace has; that something is not there means nothing, because Kueue runs outside the cluster
+    configuration = plane.call("GET", "/api/v1/namespaces/kueue-system/configmaps/kueue-manager-config")
+    configuration["metadata"].pop("managedFields", None)
+    items.append(configuration)
     visibility: Body = {}
     for queue in [i for i in items if i["kind"] in {"ClusterQueue", "LocalQueue"}]:
         meta = queue["metadata"]
