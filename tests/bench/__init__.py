@@ -1,0 +1,1 @@
+"""The numbers that hold, measured as ratios within one run: `python -m tests.bench [NAME…]`."""
