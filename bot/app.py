@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import logging
-import os
 import signal
 import sys
 from collections.abc import AsyncIterator, Callable
@@ -16,19 +15,16 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot import telemetry, web
 from bot.core.facts import Thresholds
-from bot.kube.client import Cluster as KubeCluster
 from bot.kube.client import preload, tune_gc
-from bot.render.links import Templates
-from bot.service import Service, Site
-from bot.settings import Cluster, ConfigurationError, Settings
+from bot.service import Service, site_of
+from bot.settings import ConfigurationError, Settings
 from bot.slack import listeners, transport
-from bot.slack.desk import Desk, Explains, Home
+from bot.slack.desk import Desk, Explains
+from bot.slack.persons import Home
 from bot.slack.post import Poster, Undeliverable, web_client
 from bot.slack.work import Work
 
 _log = telemetry.log("app")
-
-IN_CLUSTER = "KUBERNETES_SERVICE_HOST"
 
 
 @dataclass
@@ -101,28 +97,9 @@ async def _until_signalled(settings: Settings) -> int:
 async def clusters(settings: Settings) -> AsyncIterator[Service]:
     """Be able to answer about every configured cluster for as long as the context lasts."""
     thresholds = Thresholds(young=settings.young_seconds, long=settings.long_seconds)
-    sites = {cluster.name: site(cluster) for cluster in settings.clusters}
+    sites = {cluster.name: site_of(cluster) for cluster in settings.clusters}
     async with Service(sites, deadline=settings.read_seconds, thresholds=thresholds) as service:
         yield service
-
-
-def site(cluster: Cluster) -> Site:
-    """Give a configured cluster as the service knows it."""
-    links = cluster.links
-    outside = cluster.kubeconfig is not None or bool(cluster.context)
-    return Site(
-        KubeCluster(
-            name=cluster.name, context=cluster.context, kubeconfig=str(cluster.kubeconfig or ""),
-            in_cluster=not outside and IN_CLUSTER in os.environ, kueue_namespace=cluster.kueue_namespace,
-        ),
-        Templates(
-            headlamp=links.headlamp.base_url if links.headlamp else "",
-            headlamp_cluster=links.headlamp.cluster_name if links.headlamp else "main",
-            headlamp_features=frozenset(links.headlamp.features if links.headlamp else ()),
-            kueueviz=links.kueueviz.base_url if links.kueueviz else "",
-            own=links.templates,
-        ),
-    )  # fmt: skip
 
 
 @contextlib.asynccontextmanager
@@ -217,6 +194,9 @@ async def _greet(bot: Bot) -> None:
         home.team, home.enterprise = str(told.get("team_id") or ""), str(told.get("enterprise_id") or "")
         home.user, home.bot_id = str(told.get("user_id") or ""), str(told.get("bot_id") or "")
         home.name = str(told.get("user") or home.name)
+        home.org_wide = bool(told.get("is_enterprise_install"))
         bot.greeted.set()
         _log.info("greeted", team=home.team, user=home.user)
+        for sentence in await bot.desk.gate.unusable():
+            _log.warning("access rule not usable", reason=sentence)
         return

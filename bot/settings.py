@@ -7,6 +7,8 @@ import difflib
 import os
 import re
 from collections.abc import Iterable, Mapping
+from fnmatch import fnmatchcase
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 from urllib.parse import urlsplit
@@ -25,6 +27,10 @@ from pydantic import (
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 from pydantic_settings.exceptions import SettingsError as SourceError
+
+from bot.core.access import AccessRule, Policy
+from bot.core.rules import BY_SLUG
+from bot.render.site import EVERY_RULE, SiteText, SiteTexts
 
 PREFIX = "WHYPENDING_"
 CONFIG_VARIABLE = f"{PREFIX}CONFIG"
@@ -51,6 +57,41 @@ def _address(value: str) -> str:
 def _cluster_name(value: str) -> str:
     if value and not NAME.fullmatch(value):
         msg = "must consist of letters, digits, '-', '_' and '.', without ':' or '/'"
+        raise ValueError(msg)
+    return value
+
+
+def _channel_pattern(value: str) -> str:
+    if not re.fullmatch(r"[CDG][A-Z0-9]{2,}|[CDG]?[A-Z0-9]*[*?\[][]A-Z0-9*?\[!-]*", value):
+        msg = "must be a channel's id (at the foot of its details in Slack), with * for any characters"
+        raise ValueError(msg)
+    return value
+
+
+def _user_template(value: str) -> str:
+    if "{email}" not in value:
+        msg = "must hold {email}"
+        raise ValueError(msg)
+    return value
+
+
+def _group_id(value: str) -> str:
+    if not re.fullmatch(r"S[A-Z0-9]{2,}", value):
+        msg = "must be a user group's id, which Slack shows in the group's address"
+        raise ValueError(msg)
+    return value
+
+
+def _user_pattern(value: str) -> str:
+    if not re.fullmatch(r"[UW][A-Z0-9]{2,}|[UW]?[A-Z0-9]*[*?\[][]A-Z0-9*?\[!-]*", value):
+        msg = "must be a user's id (Copy member ID in the profile), with * for any characters"
+        raise ValueError(msg)
+    return value
+
+
+def _namespace_pattern(value: str) -> str:
+    if not re.fullmatch(r"[]a-z0-9*?\[!-]{1,63}", value):
+        msg = "must be a namespace's name, with * for any characters"
         raise ValueError(msg)
     return value
 
@@ -123,11 +164,57 @@ class Cluster(_Part):
         default="kueue-system", description="The namespace that Kueue runs in.", examples=["kueue-system"]
     )
     links: Links = Field(default_factory=Links, description="Where an answer's names link to.")
+    access_review: bool = Field(
+        default=False,
+        description=(
+            "Whether a person's own Kubernetes permissions decide, too (`on`, `off`): a SubjectAccessReview by the e-mail "
+            "address that Slack tells. Needs `users:read.email` and the component `access-review`."
+        ),
+        examples=[True],
+    )
+    access_review_user: Annotated[str, AfterValidator(_user_template)] = Field(
+        default="{email}",
+        description="What Kubernetes calls a person; {email} is filled in.",
+        examples=["oidc:{email}"],
+    )
+
+
+DEFAULT_RULE = "default"
+"""The access rule that is there out of the box; one of this name in the configuration takes its place."""
 
 
 class Access(_Part):
-    """What may be asked and what an answer shows."""
+    """One access rule: who may ask about what, and how much an answer shows. Rules only grant, so the widest counts."""
 
+    name: Annotated[str, Field(min_length=1, max_length=60, pattern=r"^[A-Za-z0-9][A-Za-z0-9 ._-]*$")] = Field(
+        description=(
+            "What a refusal and the audit line call the rule. The rule `default` is there out of the box and lets every "
+            "member ask about every namespace at level `namespace`; one of that name replaces it, and with "
+            "`namespaces: []` nobody may ask but by another rule."
+        ),
+        examples=["queue owners"],
+    )
+    channels: tuple[Annotated[str, AfterValidator(_channel_pattern)], ...] = Field(
+        default=(),
+        description="Channels in which everybody sees this much, by id. Without channels, groups and users: every member.",
+        examples=[["C0123456789"]],
+    )
+    groups: tuple[Annotated[str, AfterValidator(_group_id)], ...] = Field(
+        default=(),
+        description="Slack user groups, by id; their members see this much where nobody else reads. Needs `usergroups:read`.",
+        examples=[["S0123456789"]],
+    )
+    users: tuple[Annotated[str, AfterValidator(_user_pattern)], ...] = Field(
+        default=(), description="Users, by id, who see this much where nobody else reads.", examples=[["U0123456789"]]
+    )
+    namespaces: tuple[Annotated[str, AfterValidator(_namespace_pattern)], ...] = Field(
+        default=("*",),
+        description="Which namespaces may be asked about; `*` stands for any characters.",
+        examples=[["team-a", "team-b-*"]],
+    )
+    clusters: tuple[str, ...] = Field(
+        default=("*",), description="Which clusters may be asked about, by name.", examples=[["prod-*"]]
+    )
     level: Level = Field(
         default="namespace",
         description=(
@@ -136,14 +223,19 @@ class Access(_Part):
         ),
         examples=["namespace"],
     )
-    namespaces: tuple[str, ...] = Field(
-        default=("*",),
-        description="Which namespaces may be asked about; `*` stands for any characters.",
-        examples=[["team-a", "team-b-*"]],
+    contact: str = Field(
+        default="", description="Whom a refusal tells to ask: a channel, a person, an address.", examples=["#gpu-help"]
     )
 
+    def rule(self) -> AccessRule:
+        """Give it as the policy takes it."""
+        return AccessRule(
+            name=self.name, namespaces=self.namespaces, level=self.level, channels=self.channels, groups=self.groups,
+            users=self.users, clusters=self.clusters, contact=self.contact,
+        )  # fmt: skip
 
-class Channel(Access):
+
+class Channel(_Part):
     """What holds in one channel."""
 
     default_namespace: str = Field(
@@ -151,6 +243,27 @@ class Channel(Access):
     )
     cluster: ClusterName = Field(
         default="", description="The cluster that is asked when none is named.", examples=["prod-eu"]
+    )
+    private: bool = Field(
+        default=False, description="Whether answers go to whoever asked alone, not into the channel.", examples=[True]
+    )
+
+
+class Text(_Part):
+    """What a site adds to the answers of one rule."""
+
+    runbook: Address | Literal[""] = Field(
+        default="",
+        description="Where the site's own page about it is.",
+        examples=["https://wiki.example.com/gpu-quota"],
+    )
+    owner: Annotated[str, Field(max_length=200)] = Field(
+        default="", description="The channel or people to turn to.", examples=["#gpu-quota"]
+    )
+    sentence: Annotated[str, Field(max_length=500)] = Field(
+        default="",
+        description="One more sentence.",
+        examples=["Quota is raised on Mondays: fill in the form by Friday."],
     )
 
 
@@ -213,12 +326,17 @@ class Settings(BaseSettings):
         default=(Cluster(),), min_length=1, description="The clusters that can be asked about.",
         examples=[[{"name": "prod-eu", "context": "prod-eu"}]],
     )  # fmt: skip
-    access: Access = Field(
-        default_factory=Access, description="What holds where nothing else is said: direct messages, unlisted channels."
-    )
+    access: tuple[Access, ...] = Field(
+        default=(), description="Who may ask about what, and how much an answer shows.",
+        examples=[[{"name": "queue owners", "groups": ["S0123456789"], "level": "all"}]],
+    )  # fmt: skip
     channels: dict[str, Channel] = Field(
         default_factory=dict, description="What holds in a channel, by the channel's id.",
-        examples=[{"C0123456789": {"default_namespace": "team-a", "level": "queue"}}],
+        examples=[{"C0123456789": {"default_namespace": "team-a", "cluster": ""}}],
+    )  # fmt: skip
+    texts: dict[str, Text] = Field(
+        default_factory=dict, description="What this site adds to answers, by the rule's name; `*` for every rule.",
+        examples=[{"quota-in-use": {"runbook": "https://wiki.example.com/gpu-quota", "owner": "#gpu-quota"}}],
     )  # fmt: skip
 
     read_seconds: float = Field(
@@ -252,6 +370,52 @@ class Settings(BaseSettings):
         examples=[20],
     )
 
+    store_url: SecretStr | None = Field(
+        default=None,
+        description=(
+            "The database for what must survive a restart. Several replicas need one PostgreSQL; "
+            "without it one process keeps a file, see `store_path`."
+        ),
+        examples=["postgresql://whypending:…@db.example.com/whypending"],
+    )
+    store_url_file: Path | None = Field(
+        default=None, description="A file that holds `store_url`.", examples=["/var/run/secrets/store/url"]
+    )  # fmt: skip
+    store_path: Path = Field(
+        default=Path("whypending.sqlite3"),
+        description="The SQLite file of a single process; its folder must be writable and outlive the process.",
+        examples=["/var/lib/whypending/store.sqlite3"],
+    )
+    lease_seconds: float = Field(
+        default=20,
+        gt=0,
+        description=(
+            "After how long without a sign of life another process takes over what a dead one was doing. "
+            "The replicas' clocks must agree more closely than that."
+        ),
+        examples=[20],
+    )
+    watch_poll_seconds: float = Field(
+        default=15,
+        gt=0,
+        description="How often the Workloads of watched jobs are looked at, give or take a fifth.",
+        examples=[15],
+    )  # fmt: skip
+    watch_recheck_seconds: float = Field(
+        default=300,
+        gt=0,
+        description="How often a watched job gets a full answer although its Workload did not change: its reason may have.",
+        examples=[300],
+    )
+    watch_settle_seconds: float = Field(
+        default=30, ge=0, description="How long a watched job's new state must hold before it is told.", examples=[30]
+    )  # fmt: skip
+    watch_hours: float = Field(
+        default=168, gt=0, description="After how many hours a watch ends by itself, and says so.", examples=[168]
+    )  # fmt: skip
+    watches_each: int = Field(default=20, ge=0, description="How many jobs one person may watch.", examples=[20])
+    watches_total: int = Field(default=500, ge=0, description="How many watches there may be in all.", examples=[500])
+
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         default="info", description="What is logged.", examples=["info"]
     )
@@ -274,6 +438,16 @@ class Settings(BaseSettings):
         return env_settings, init_settings
 
     @model_validator(mode="after")
+    def _texts_are_of_rules(self) -> "Settings":
+        for slug in self.texts:
+            if slug not in BY_SLUG and slug != EVERY_RULE:
+                close = difflib.get_close_matches(slug, sorted(BY_SLUG), n=3, cutoff=0.5)
+                meant = f"; did you mean {' or '.join(close)}?" if close else "; `whypending rules` lists them"
+                msg = f"texts.{slug}: there is no rule {slug}{meant}"
+                raise ValueError(msg)
+        return self
+
+    @model_validator(mode="after")
     def _clusters_are_told_apart(self) -> "Settings":
         names = [cluster.name for cluster in self.clusters]
         if len(names) > 1 and "" in names:
@@ -282,6 +456,7 @@ class Settings(BaseSettings):
         if double := {name for name in names if names.count(name) > 1}:
             msg = f"clusters: the name {min(double)} is given twice"
             raise ValueError(msg)
+        self._rules_are_told_apart(names)
         for channel_id, channel in self.channels.items():
             if channel.cluster and channel.cluster not in names:
                 msg = (
@@ -290,9 +465,33 @@ class Settings(BaseSettings):
                 raise ValueError(msg)
         return self
 
+    def _rules_are_told_apart(self, clusters: list[str]) -> None:
+        given = [rule.name for rule in self.access]
+        for at, rule in enumerate(self.access):
+            if given.count(rule.name) > 1:
+                msg = f"access.{at}.name: there are two rules of the name {rule.name}; each needs its own, like queue owners"
+                raise ValueError(msg)
+            for pattern in rule.clusters:
+                if not any(fnmatchcase(name, pattern) for name in clusters):
+                    known = ", ".join(filter(None, clusters)) or "only one, without a name"
+                    msg = f"access.{at}.clusters: no cluster is called {pattern}; there is {known}"
+                    raise ValueError(msg)
+
     def channel(self, channel_id: str) -> Channel:
-        """Give what holds in a channel: its own entry, else what holds everywhere."""
-        return self.channels.get(channel_id) or Channel(level=self.access.level, namespaces=self.access.namespaces)
+        """Give what holds in a channel: its own entry, else the defaults."""
+        return self.channels.get(channel_id) or Channel()
+
+    @cached_property
+    def policy(self) -> Policy:
+        """The access rules with the default one, which stands first."""
+        given = [entry.rule() for entry in self.access]
+        default = next((rule for rule in given if rule.name == DEFAULT_RULE), AccessRule(DEFAULT_RULE))
+        return Policy((default, *(rule for rule in given if rule.name != DEFAULT_RULE)), default.contact)
+
+    @cached_property
+    def site_texts(self) -> SiteTexts:
+        """What this site adds to answers."""
+        return SiteTexts({slug: SiteText(text.runbook, text.owner, text.sentence) for slug, text in self.texts.items()})
 
     def secret(self, name: Literal["slack_bot_token", "slack_app_token", "slack_signing_secret"]) -> str:
         """Give a secret, from its file where one is named.
@@ -321,6 +520,22 @@ class Settings(BaseSettings):
             msg = f"{variable} does not start with {start}: a right one looks like {example}"
             raise ConfigurationError(msg)
         return value
+
+    def store(self) -> str:
+        """Give the store's URL: the one that is set, else that of the SQLite file.
+
+        Raises:
+            ConfigurationError: the file that should hold it cannot be read.
+        """
+        value = self.store_url.get_secret_value().strip() if self.store_url else ""
+        if self.store_url_file is not None:
+            try:
+                value = self.store_url_file.read_text().strip()
+            except (OSError, UnicodeDecodeError) as error:
+                reason = error.strerror if isinstance(error, OSError) else "not text"
+                msg = f"{PREFIX}STORE_URL_FILE: cannot read {self.store_url_file}: {reason}"
+                raise ConfigurationError(msg) from error
+        return value or f"sqlite:///{self.store_path}"
 
 
 class _Given(Settings):
@@ -442,7 +657,7 @@ def _sentence(
         return f"{where}: no such setting{_meant(str(place[-1]), fields)}"
     what = str(error["msg"]).removeprefix("Value error, ")
     if not place:
-        return what
+        return _located(what, path, lines)
     what = what[:1].lower() + what[1:]
     secret = field is not None and "SecretStr" in str(field.annotation)
     got = (
@@ -451,6 +666,14 @@ def _sentence(
         else f", not {error['input']!r}"
     )
     return f"{where}: {what}{got}{_like(field)}"
+
+
+def _located(what: str, path: Path | None, lines: Mapping[tuple[str | int, ...], int]) -> str:
+    """Add the line to a sentence about several settings together, which begins with its place."""
+    dotted = what.partition(": ")[0]
+    place = tuple(int(part) if part.isdigit() else part for part in dotted.split("."))
+    line = next((lines[place[:n]] for n in range(len(place), 0, -1) if place[:n] in lines), None)
+    return what if path is None or line is None else f"{path} line {line}: {what}"
 
 
 def _field(place: tuple[str | int, ...]) -> tuple[FieldInfo | None, set[str]]:

@@ -175,12 +175,14 @@ def test_the_configuration_loads(tmp_path: Path) -> None:
     path = tmp_path / "config.yaml"
     path.write_text(one("ConfigMap")["data"]["config.yaml"])
     loaded = settings.load(path, {})
-    assert loaded.access.level == "namespace"
+    assert [(rule.name, rule.level) for rule in loaded.policy.rules] == [("default", "namespace")]
     assert loaded.clusters[0].kueue_namespace == one("Role")["metadata"]["namespace"]
-    commented = re.sub(r"^( *)# (  |channels|links)", r"\1\2", path.read_text(), flags=re.MULTILINE)
+    commented = re.sub(r"^( *)# (  |- name|channels|texts|links)", r"\1\2", path.read_text(), flags=re.MULTILINE)
     path.write_text(commented)
     loaded = settings.load(path, {})
-    assert loaded.channels["C0123456789"].namespaces == ("team-a",)
+    assert loaded.channels["C0123456789"].default_namespace == "team-a"
+    assert [(rule.name, rule.channels) for rule in loaded.policy.rules[1:]] == [("queue owners", ("C0123456789",))]
+    assert loaded.site_texts.of("quota-in-use").owner == "#gpu-quota"
     assert loaded.clusters[0].links.headlamp is not None
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
+from bot.core.access import AccessRule
 from bot.settings import Channel, ConfigurationError, Settings, given, load, table
 
 FULL = """
@@ -19,9 +20,14 @@ clusters:
       kueueviz: {base_url: "https://kueueviz.example.com"}
       templates: {Grafana: "https://grafana.example.com/d/x?var-namespace={namespace}&var-name={name}"}
   - name: lab
-access: {level: queue, namespaces: [team-*]}
+access:
+  - {name: default, level: queue, namespaces: [team-*], contact: "#gpu-help"}
+  - {name: operators, channels: [C0123456789], clusters: [lab], level: cohort}
 channels:
-  C0123456789: {default_namespace: team-a, cluster: lab, level: cohort}
+  C0123456789: {default_namespace: team-a, cluster: lab, private: true}
+texts:
+  "*": {owner: "#gpu-help"}
+  quota-in-use: {runbook: "https://wiki.example.com/gpu-quota", sentence: Quota is raised on Mondays.}
 """
 
 
@@ -47,7 +53,10 @@ def test_everything_has_a_default() -> None:
     settings = load()
     assert settings.slack_mode == "socket"
     assert [cluster.name for cluster in settings.clusters] == [""]
-    assert settings.channel("C1").level == "namespace", "safe by default"
+    assert settings.policy.rules == (AccessRule("default"),)
+    grant = settings.policy.place("C1", "", "team-a")
+    assert grant is not None
+    assert grant.level == "namespace", "safe by default"
 
 
 def test_a_file_is_read(tmp_path: Path) -> None:
@@ -56,17 +65,28 @@ def test_a_file_is_read(tmp_path: Path) -> None:
     assert settings.clusters[0].links.headlamp is not None
     assert settings.clusters[0].links.headlamp.base_url == "https://headlamp.example.com/ops"
     assert settings.channel("C0123456789").default_namespace == "team-a"
-    assert settings.channel("C0123456789").level == "cohort"
-    assert settings.channel("C9") == Channel(level="queue", namespaces=("team-*",))
+    assert settings.channel("C0123456789").private
+    assert settings.channel("C9") == Channel()
+    assert [(rule.name, rule.level) for rule in settings.policy.rules] == [
+        ("default", "queue"),
+        ("operators", "cohort"),
+    ]
+    assert settings.policy.contact == "#gpu-help"
+    text = settings.site_texts.of("quota-in-use")
+    assert (text.runbook, text.owner) == ("https://wiki.example.com/gpu-quota", "#gpu-help")
+
+
+def test_the_default_rule_can_be_narrowed_to_nothing(tmp_path: Path) -> None:
+    settings = from_file(tmp_path, "access: [{name: default, namespaces: []}]")
+    assert settings.policy.place("C1", "", "team-a") is None
 
 
 def test_the_environment_wins_over_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WHYPENDING_SLACK_MODE", "socket")
-    monkeypatch.setenv("WHYPENDING_ACCESS__LEVEL", "all")
+    monkeypatch.setenv("WHYPENDING_ACCESS", '[{"name": "default", "level": "all"}]')
     settings = from_file(tmp_path, FULL)
     assert settings.slack_mode == "socket"
-    assert settings.access.level == "all"
-    assert settings.access.namespaces == ("team-*",)
+    assert [rule.level for rule in settings.policy.rules] == ["all"]
 
 
 def test_the_file_may_be_named_in_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -97,7 +117,19 @@ def test_given_settings_do_not_look_at_the_environment(monkeypatch: pytest.Monke
         ("clusters: [{name: a}, {name: a}]", ["the name a is given twice"]),
         ("clusters: []", ["clusters", "at least 1"]),
         ("channels: {C1: {cluster: nowhere}}", ["channels.C1.cluster", "no cluster nowhere"]),
-        ("channels: {C1: {level: everything}}", ["line 1: channels.C1.level", "'namespace', 'queue', 'cohort' or 'all'"]),
+        ("access:\n- name: a\n  level: everything", ["line 3: access.0.level", "'namespace', 'queue', 'cohort' or 'all'"]),
+        ("access:\n- level: all", ["line 2: access.0.name", "field required", "looks like queue owners"]),
+        ("access:\n- name: a\n  channels: ['#ml']", ["line 3: access.0.channels.0", "channel's id", "not '#ml'", "C0123456789"]),
+        ("access:\n- name: a\n  groups: [gpu-admins]", ["line 3: access.0.groups.0", "user group's id", "S0123456789"]),
+        ("access:\n- name: a\n  users: [ann@example.com]", ["line 3: access.0.users.0", "user's id", "U0123456789"]),
+        ("access:\n- name: a\n  namespaces: [Team_A]", ["line 3: access.0.namespaces.0", "namespace's name", "team-a"]),
+        ("access:\n- name: a\n- name: a", ["line 2: access.0.name", "two rules of the name a", "like queue owners"]),
+        ("access:\n- name: a\n  clusters: [nowhere]", ["line 3: access.0.clusters", "no cluster is called nowhere"]),
+        ("access: {level: all}", ["line 1: access", "valid tuple", "name: queue owners"]),
+        ("texts:\n  quota-in-us: {owner: x}", ["line 2: texts.quota-in-us", "no rule", "did you mean quota-in-use"]),
+        ("texts:\n  zzz: {owner: x}", ["line 2: texts.zzz", "`whypending rules` lists them"]),
+        ("texts:\n  '*': {runbook: wiki/x}", ["line 2: texts.*.runbook", "http or https address", "https://wiki.example.com"]),
+        ("clusters:\n- access_review_user: me", ["line 2: clusters.0.access_review_user", "{email}"]),
         ("- a", ["line 1: must be a mapping"]),
         ("a: [", ["line 1", "is not YAML"]),
         ("slack_mode: socket\n a: b", ["line 2", "is not YAML"]),
@@ -123,7 +155,7 @@ def test_several_mistakes_are_told_at_once(tmp_path: Path) -> None:
         ("WHYPENDING_SLACK_MODE", "x", ["WHYPENDING_SLACK_MODE: ", "'socket' or 'http'"]),
         ("WHYPENDING_CLUSTERS", "prod", ["WHYPENDING_CLUSTERS: must be JSON", "name: prod-eu"]),
         ("WHYPENDING_SLACK_TOKEN", "x", ["WHYPENDING_SLACK_TOKEN: no such setting", "did you mean WHYPENDING_SLACK_"]),
-        ("WHYPENDING_ACCESS__LEVEL", "x", ["WHYPENDING_ACCESS__LEVEL: "]),
+        ("WHYPENDING_ACCESS", '[{"name": "a", "level": "x"}]', ["WHYPENDING_ACCESS__0__LEVEL: "]),
         ("WHYPENDING_CONFIG", "/nowhere/config.yaml", ["/nowhere/config.yaml: cannot be read: No such file"]),
     ],
 )

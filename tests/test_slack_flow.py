@@ -14,7 +14,7 @@ import structlog
 from bot.demo.slack import BOT, LocalSlack, sign
 from bot.kube.client import Cluster
 from bot.service import Service, Site
-from bot.settings import Channel
+from bot.settings import Access, Channel
 from bot.slack.transport import PATH
 from tests.clusters import recorded
 from tests.workspace import Recorded, World, by_bot, hanging_server, shown, workspace
@@ -369,14 +369,18 @@ async def test_somebody_from_another_workspace_is_a_stranger() -> None:
         eve = world.slack.person("eve", team="T0OTHER")
         delivery = await world.ask("team-a/train", who=eve)
         assert delivery.response is not None
-        assert "own workspace" in shown(delivery.response)
+        assert "not a member" in shown(delivery.response)
         assert service.asked == []
 
 
 async def test_a_channel_asks_about_its_namespaces_alone_and_has_a_default() -> None:
     service = Recorded(recorded(QUOTA))
-    held = {"C0ML": Channel(namespaces=("team-a", "lab-*"), default_namespace="team-a")}
-    async with workspace(service, channels=held) as world:
+    held = {"C0ML": Channel(default_namespace="team-a")}
+    rules = (
+        Access(name="default", namespaces=()),
+        Access(name="ml", channels=("C0ML",), namespaces=("team-a", "lab-*")),
+    )
+    async with workspace(service, channels=held, access=rules) as world:
         refused = await world.ask("team-b/train")
         assert refused.response is not None
         assert "team-b" in shown(refused.response)

@@ -68,13 +68,18 @@ async def stage(port: int = 0, scenarios: tuple[Scenario, ...] = SCENARIOS) -> A
             slack_bot_token=BOT_TOKEN, slack_app_token=APP_TOKEN, slack_mode="socket",
             web_host="127.0.0.1", web_port=0, drain_seconds=2,
             clusters=tuple(settings.Cluster(name=name) for name in urls),
+            access=tuple(
+                settings.Access(name=channel.name, channels=(channel.id,), level=level)
+                for channel, level in channels
+                if level != "namespace"
+            ),
         )  # fmt: skip
 
         told: set[str] = set()
 
         def choose(cluster: str) -> None:
-            for channel, level in channels:
-                configured.channels[channel.id] = settings.Channel(cluster=cluster, level=level)
+            for channel, _ in channels:
+                configured.channels[channel.id] = settings.Channel(cluster=cluster)
             if cluster not in told:
                 told.add(cluster)
                 says = next(scenario.says for scenario in scenarios if scenario.cluster == cluster)

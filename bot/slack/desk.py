@@ -4,23 +4,27 @@
 """
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
-from typing import Any, Protocol
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol, TypedDict
 
 from bot import telemetry
+from bot.core.access import Decision, Grant
 from bot.core.diagnosis import Diagnosis
 from bot.core.disclosure import Audience
 from bot.core.reference import BadReferenceError, JobRef, parse
 from bot.render import card as cards
-from bot.render import details
+from bot.render import details, site
 from bot.render.card import Message
 from bot.settings import Settings
 from bot.slack import wording
 from bot.slack.deliveries import Deliveries, taken
+from bot.slack.gate import Gate, Permits, place_of
 from bot.slack.memory import Memory
+from bot.slack.people import People
+from bot.slack.persons import Asker, Home, asker_of
 from bot.slack.post import Place, Poster, Undeliverable
 from bot.slack.work import Job, Work
 from bot.store import Answer
@@ -43,32 +47,6 @@ class Explains(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Asker:
-    """A person is an enterprise, a workspace and a user; somebody with another workspace is somebody else."""
-
-    enterprise: str
-    team: str
-    user: str
-
-
-@dataclass(slots=True)
-class Home:
-    """Who the bot is in its workspace; filled in once Slack has said so."""
-
-    enterprise: str = ""
-    team: str = ""
-    user: str = ""
-    bot_id: str = ""
-    name: str = "whypending"
-
-    def is_member(self, asker: Asker) -> bool:
-        """Tell whether somebody belongs to the bot's own workspace or organisation."""
-        if not self.team:
-            return False
-        return asker.team == self.team or bool(self.enterprise and asker.enterprise == self.enterprise)
-
-
-@dataclass(frozen=True, slots=True)
 class Question:
     """A question with who asked, where, and how it came in."""
 
@@ -77,6 +55,8 @@ class Question:
     place: Place
     entry: str
     asked_at: float = field(default_factory=time.monotonic)
+    decision: Decision | None = None
+    """Who may see what of the answer; None when Slack or the cluster has to be asked first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +67,14 @@ class Outcome:
     form: str = ""
     root_ts: str = ""
     card_ts: str = ""
+
+
+class Defaults(TypedDict):
+    """How references are read in a place."""
+
+    default_namespace: str
+    default_cluster: str
+    clusters: list[str]
 
 
 Verb = Callable[[str, Asker, Place, asyncio.Event | None], Message | None]
@@ -114,6 +102,8 @@ class Desk:
         """What a slash command may begin with besides a job: "watch team-a/train"."""
         self.deliveries = Deliveries()
         self.home = Home()
+        self.people = People(poster, self.home)
+        self.gate = Gate(settings, self.people, self.home, service if isinstance(service, Permits) else None)
 
     # Taking questions
 
@@ -130,8 +120,7 @@ class Desk:
         place = Place(str(command["channel_id"]), asker.user, response_url=str(command.get("response_url", "")))
         text = str(command.get("text", ""))
         if wording.is_help(text):
-            telemetry.QUESTIONS.labels(entry="command", result="help").inc()
-            return _privately(wording.help_text(self.settings, self.home.name, place.channel))
+            return _privately(self.help(asker, place, "command"))
         verb, _, rest = text.strip().partition(" ")
         if verb.lower() in self.verbs:
             said = self.verbs[verb.lower()](rest.strip(), asker, place, sent)
@@ -142,36 +131,63 @@ class Desk:
         refusal = self.begin("answer", lambda: self.answer(question), question, sent)
         return _privately(refusal) if refusal else {}
 
+    def help(self, asker: Asker, place: Place, entry: str) -> Message:
+        """Say what can be asked, to somebody who may ask."""
+        if (turned := self.turned_away(asker)) is not None:
+            return turned
+        telemetry.QUESTIONS.labels(entry=entry, result="help").inc()
+        return wording.help_text(self.settings, self.home.name, place.channel, self.gate.person(asker))
+
     def read(self, text: str, asker: Asker, place: Place, entry: str) -> Question | Message:
         """Read a text as a question; give a refusal with a working example when it is none, or may not be asked."""
-        held = self.settings.channel(place.channel)
-        names = [cluster.name for cluster in self.settings.clusters]
+        if (turned := self.turned_away(asker)) is not None:
+            self._audit(entry, asker, place, "stranger" if self.home.team or self.home.enterprise else "starting")
+            return turned
         try:
-            ref = parse(
-                text,
-                default_namespace=held.default_namespace,
-                default_cluster=held.cluster or names[0],
-                clusters=[name for name in names if name],
-            )
+            ref = parse(text, **self.defaults(asker, place))
         except BadReferenceError as refused:
             telemetry.QUESTIONS.labels(entry=entry, result="unreadable").inc()
+            self._audit(entry, asker, place, "unreadable")
             return wording.refusal(str(refused), self.settings.slack_command)
         return self.admit(ref, asker, place, entry)
+
+    def defaults(self, asker: Asker, place: Place) -> Defaults:
+        """Give what is meant where a reference leaves something out, and the clusters that this person may ask about."""
+        held = self.settings.channel(place.channel)
+        names = [cluster.name for cluster in self.settings.clusters]
+        policy, person = self.gate.policy, self.gate.person(asker)
+        # what only a group's members may ask about is not known yet: nobody is told of a cluster before it is
+        askable = names if policy.groups else list(policy.clusters(person, place_of(place.channel), names))
+        return {
+            "default_namespace": held.default_namespace,
+            "default_cluster": held.cluster or next(iter(askable), names[0]),
+            "clusters": [name for name in askable if name],
+        }
 
     def admit(self, ref: JobRef, asker: Asker, place: Place, entry: str) -> Question | Message:
         """Make a question of a reference, or give the refusal when this person may not ask it here."""
         question = Question(ref, asker, place, entry)
-        if not self.home.team:
-            self._record(question, "starting")
-            return wording.starting(ref.asked)
-        if not self.home.is_member(asker):
-            self._record(question, "stranger")
-            return wording.stranger()
-        allowed = self.settings.channel(place.channel).namespaces
-        if not any(fnmatchcase(ref.namespace, pattern) for pattern in allowed):
-            self._record(question, "namespace-not-allowed")
-            return wording.not_here(ref.namespace, allowed, self.settings.slack_command)
+        if (turned := self.turned_away(asker)) is not None:
+            self._record(question, "stranger" if self.home.team or self.home.enterprise else "starting")
+            return turned
+        question = replace(question, decision=self.gate.now(asker, place.channel, ref))
+        if question.decision is not None and question.decision.private is None:
+            self._record(question, "refused")
+            return self.refusal(question.decision, ref, place)
         return question
+
+    def refusal(self, decision: Decision, ref: JobRef, place: Place) -> Message:
+        """Say why a question is refused, and what works instead."""
+        named = sorted(self.gate.policy.named(place_of(place.channel), ref.cluster))
+        return wording.refused(decision.refusal, next(iter(named), ""), self.settings.slack_command)
+
+    def turned_away(self, asker: Asker) -> Message | None:
+        """Give what is said to whoever may ask nothing at all: nobody, before it is known whose bot this is, and strangers."""
+        if not self.home.team and not self.home.enterprise:
+            return wording.starting()
+        if self.home.is_member(asker) or self.home.is_doubtful(asker):
+            return None
+        return wording.stranger()
 
     def begin(
         self,
@@ -188,6 +204,30 @@ class Desk:
             question: whose question; whoever asked hears of it when the process ends before it is done.
             sent: set once the acknowledgement is on its way; the work begins after that.
         """
+        if self.hand_over(name, do, question.place, question.ref.asked, question.entry, sent):
+            return None
+        self._record(question, "ending" if self.work.closed else "too-many")
+        return self.busy(question.ref.asked)
+
+    def hand_over(
+        self,
+        name: str,
+        do: Callable[[], Awaitable[object]],
+        place: Place,
+        asked: str,
+        entry: str,
+        sent: asyncio.Event | None = None,
+    ) -> bool:
+        """Hand work over that may be no question yet; False when there is too much already, see `busy`.
+
+        Args:
+            name: what is done, for the log.
+            do: does it, unless another replica had the same delivery.
+            place: where whoever asked is told when the process ends before it is done.
+            asked: what it is about, in a few words.
+            entry: how it came in.
+            sent: set once the acknowledgement is on its way; the work begins after that.
+        """
         deliveries = taken()
 
         async def work() -> None:
@@ -196,40 +236,68 @@ class Desk:
                     async with asyncio.timeout(ACKNOWLEDGE_SECONDS):
                         await sent.wait()
                 except TimeoutError:
-                    _log.warning("acknowledgement late", entry=question.entry)
+                    _log.warning("acknowledgement late", entry=entry)
             if not await self.memory.first(deliveries):
-                telemetry.REPEATED.labels(entry=question.entry).inc()
+                telemetry.REPEATED.labels(entry=entry).inc()
                 return
             await do()
 
         async def abandon() -> None:
-            await self.poster.whisper(question.place, [wording.restarting(question.ref.asked)])
+            await self.poster.whisper(place, [wording.restarting(asked)])
 
-        if self.work.take(Job(name, work, abandon)):
-            return None
-        self._record(question, "ending" if self.work.closed else "too-many")
-        return wording.restarting(question.ref.asked) if self.work.closed else wording.too_many(question.ref.asked)
+        return self.work.take(Job(name, work, abandon))
+
+    def busy(self, asked: str) -> Message:
+        """Say why no more work is taken."""
+        return wording.restarting(asked) if self.work.closed else wording.too_many(asked)
 
     # Answering
 
-    def audience(self, ref: JobRef, place: Place) -> Audience:
-        """Give what a channel may see of an answer."""
-        held = self.settings.channel(place.channel)
-        named = frozenset(name for name in held.namespaces if not set(name) & set("*?["))
-        return Audience(level=held.level, namespace=ref.namespace, may_ask=named)
+    async def decided(self, question: Question) -> tuple[Question, Decision]:
+        """Give the question with the decision about it, asking Slack and the cluster where the rules need it."""
+        decision = question.decision or await self.gate.decide(question.asker, question.place.channel, question.ref)
+        return replace(question, decision=decision), decision
 
-    async def explain(self, question: Question) -> Diagnosis | None:
-        """Give the answer as whoever asked may see it, None when none came in time."""
+    def is_private(self, decision: Decision, place: Place) -> bool:
+        """Tell whether an answer is for whoever asked alone: the place may not see it, or is set to private answers."""
+        return decision.shown is None or (
+            bool(place_of(place.channel)) and self.settings.channel(place.channel).private
+        )
+
+    async def explain(self, question: Question, *, alone: bool = False) -> Diagnosis | None:
+        """Give the answer as its place may see it, or as whoever asked may see it alone; None when none came in time.
+
+        Raises:
+            PermissionError: they may not see it; the message is the refusal.
+        """
+        question, decision = await self.decided(question)
+        grant = decision.private if alone else decision.shown
+        if grant is None:
+            raise PermissionError(decision.refusal)
         try:
             with telemetry.DIAGNOSIS_SECONDS.time():
                 async with asyncio.timeout(self.settings.read_seconds + EXPLAIN_GRACE):
-                    return await self.service.explain_to(question.ref, self.audience(question.ref, question.place))
+                    audience = await self._audience(question, grant, alone=alone)
+                    return await self.service.explain_to(question.ref, audience)
         except TimeoutError:
             _log.error("no answer in time", asked=question.ref.asked, cluster=question.ref.cluster)
         except Exception:  # noqa: BLE001 - explain promises not to raise; whoever asked hears something all the same
             telemetry.FAULTS.labels(where="explain").inc()
             _log.exception("explain failed", asked=question.ref.asked)
         return None
+
+    async def audience(self, question: Question) -> Audience | None:
+        """Give what everybody in the question's place may see of the answer; None when that is nothing.
+
+        For what is posted there later, too: a watch decides anew each time.
+        """
+        question, decision = await self.decided(question)
+        return None if decision.shown is None else await self._audience(question, decision.shown, alone=False)
+
+    async def _audience(self, question: Question, grant: Grant, *, alone: bool) -> Audience:
+        where = place_of(question.place.channel)
+        person = (await self.gate.known(question.asker))[0] if alone or not where else None
+        return self.gate.audience(question.ref, grant, where, person)
 
     async def answer(self, question: Question) -> Outcome | None:
         """Answer a question: a root message and its thread, or the thread it was asked in, or privately.
@@ -241,17 +309,35 @@ class Desk:
             question.ref,
             Answer("", asker.team, asker.user, place.channel, "", "", "", 0.0, asker.enterprise, place.thread_ts),
         )
-        diagnosis = await self.explain(question)
+        question, decision = await self.decided(question)
+        if decision.private is None:
+            await self.tell(question, [self.refusal(decision, question.ref, question.place)], "refused")
+            await self.memory.note(key, state="unanswered")
+            return None
+        alone = self.is_private(decision, question.place)
+        diagnosis = await self.explain(question, alone=alone)
         if diagnosis is None:
             await self.tell(question, [wording.no_answer(question.ref.asked)], "no-answer")
             await self.memory.note(key, state="unanswered")
             return None
+        if alone:
+            why = wording.alone(decision.private.rule, hidden=decision.shown is None)
+            forms = [wording.with_remark(form, why) for form in self.forms(diagnosis)]
+            outcome = await self._whispered(question, forms)
+            self._record(question, "answered", diagnosis, outcome)
+            await self.memory.answered(key, diagnosis, "", "")
+            return outcome
         root = wording.asked_by(cards.root(diagnosis), question.asker.user)
-        forms = card_forms(diagnosis, "" if question.place.thread_ts else question.asker.user)
+        forms = self.forms(diagnosis, "" if question.place.thread_ts else question.asker.user)
         outcome = await self._place(question, [root, Message(root.text)], forms, key)
         self._record(question, "answered", diagnosis, outcome)
         await self.memory.answered(key, diagnosis, outcome.root_ts, outcome.card_ts)
         return outcome
+
+    def forms(self, diagnosis: Diagnosis, asked_by: str = "") -> list[Message]:
+        """Give the card with what this site adds, richest form first; its buttons remember who asked, if that is given."""
+        text = self.settings.site_texts.of(diagnosis.headline.rule)
+        return [site.added(form, text) for form in card_forms(diagnosis, asked_by)]
 
     async def tell(self, question: Question, forms: list[Message], result: str) -> None:
         """Tell whoever asked something plain, privately."""
@@ -297,12 +383,21 @@ class Desk:
             before: the card's text, which holds the verdict and the first sentence as they were.
             asked_by: who asked first, when the thread's first message is a verdict of ours that must follow; else "".
         """
-        diagnosis = await self.explain(question)
+        question, decision = await self.decided(question)
+        if decision.private is None or (card_ts and decision.shown is None):
+            why = (
+                [self.refusal(decision, question.ref, question.place)]
+                if decision.private is None
+                else [wording.not_shown()]
+            )
+            await self.tell(question, why, "refused")
+            return
+        diagnosis = await self.explain(question, alone=not card_ts)
         if diagnosis is None:
             await self.tell(question, [wording.no_answer(question.ref.asked)], "no-answer")
             return
         place = question.place
-        forms = card_forms(diagnosis, asked_by)
+        forms = self.forms(diagnosis, asked_by)
         what = wording.change(before, forms[0].text, question.asker.user, diagnosis)
         forms = [wording.with_remark(form, what) for form in forms]
         try:
@@ -321,18 +416,30 @@ class Desk:
         self._record(question, "refreshed", diagnosis, outcome)
 
     async def details(self, question: Question, trigger_id: str) -> None:
-        """Show everything behind an answer in a modal: it opens at once and fills when the cluster was read."""
+        """Show everything behind an answer in a modal: it opens at once and fills when the cluster was read.
+
+        Whoever pressed reads it alone, so it holds what that person may see, which may be more than the place may.
+        """
         try:
             opened = await self.poster.call("views.open", trigger_id=trigger_id, view=wording.modal([wording.READING]))
             view_id = str((opened.get("view") or {}).get("id") or "")
         except Undeliverable as refused:
             _log.warning("modal refused", error=refused.error)
             view_id = ""
-        diagnosis = await self.explain(question)
+        question, decision = await self.decided(question)
+        diagnosis = await self.explain(question, alone=True) if decision.private is not None else None
         if diagnosis is None:
-            await self.tell(question, [wording.no_answer(question.ref.asked)], "no-answer")
+            told, result = wording.no_answer(question.ref.asked), "no-answer"
+            if decision.private is None:
+                told, result = self.refusal(decision, question.ref, question.place), "refused"
+            if view_id:
+                with contextlib.suppress(Undeliverable):
+                    await self.poster.call("views.update", view_id=view_id, view=wording.modal(told.blocks))
+            await self.tell(question, [told], result)
             return
         shown = details.blocks(diagnosis)
+        if text := self.settings.site_texts.of(diagnosis.headline.rule):
+            shown.insert(min(2, len(shown)), site.block(text))
         outcome = Outcome("modal", "card")
         try:
             if view_id:
@@ -341,7 +448,7 @@ class Desk:
             _log.info("modal gone", error=refused.error)
             view_id = ""
         if not view_id:
-            forms = card_forms(diagnosis)
+            forms = self.forms(diagnosis)
             outcome = await self._whispered(question, [Message(forms[0].text, shown), *forms[1:]])
         self._record(question, "details", diagnosis, outcome)
 
@@ -359,11 +466,10 @@ class Desk:
     ) -> None:
         """Count it, and write the audit line: who asked what, where, and what kind of answer it was."""
         telemetry.QUESTIONS.labels(entry=question.entry, result=result).inc()
-        fields: dict[str, object] = {
-            "enterprise": question.asker.enterprise, "team": question.asker.team, "user": question.asker.user,
-            "channel": question.place.channel, "entry": question.entry, "asked": question.ref.asked,
-            "cluster": question.ref.cluster, "result": result,
-        }  # fmt: skip
+        fields: dict[str, object] = {"asked": question.ref.asked, "cluster": question.ref.cluster}
+        if (decision := question.decision) is not None:
+            grant = decision.shown or decision.private
+            fields["access_rule"] = grant.rule if grant else ", ".join(decision.by)
         if diagnosis is not None:
             headline = diagnosis.headline.rule
             telemetry.HEADLINES.labels(
@@ -380,26 +486,15 @@ class Desk:
             telemetry.ANSWERS.labels(place=outcome.place, form=outcome.form or "none").inc()
             telemetry.DELIVERY_SECONDS.observe(time.monotonic() - question.asked_at)
             fields |= {"place": outcome.place, "form": outcome.form}
-        telemetry.audit("question", **fields)
+        self._audit(question.entry, question.asker, question.place, result, **fields)
 
-
-def asker_of(payload: Mapping[str, Any]) -> Asker:
-    """Tell who is behind a slash command, an interaction or an event's outer payload with its event."""
-    event = payload.get("event")
-    if isinstance(event, Mapping):
-        team = event.get("user_team") or event.get("source_team") or event.get("team") or payload.get("team_id")
-        enterprise = payload.get("enterprise_id") if team == payload.get("team_id") else ""
-        return Asker(str(enterprise or ""), str(team or ""), str(event.get("user") or ""))
-    user = payload.get("user")
-    if isinstance(user, Mapping):
-        team_of = payload.get("team") or {}
-        enterprise_of = payload.get("enterprise") or {}
-        team = user.get("team_id") or team_of.get("id")
-        enterprise = enterprise_of.get("id") if team == team_of.get("id") else ""
-        return Asker(str(enterprise or ""), str(team or ""), str(user.get("id") or ""))
-    return Asker(
-        str(payload.get("enterprise_id") or ""), str(payload.get("team_id") or ""), str(payload.get("user_id") or "")
-    )
+    def _audit(self, entry: str, asker: Asker, place: Place, result: str, /, **fields: object) -> None:
+        """Write the audit line. What a stranger or an unreadable text asked for is not in it."""
+        telemetry.audit(
+            "question",
+            enterprise=asker.enterprise, team=asker.team, user=asker.user, channel=place.channel, entry=entry,
+            result=result, **fields,
+        )  # fmt: skip
 
 
 SIGNATURE = "whypending_answer"

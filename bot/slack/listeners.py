@@ -13,7 +13,8 @@ from slack_bolt.async_app import AsyncAck, AsyncApp, AsyncBoltContext
 from bot import telemetry
 from bot.render.card import DETAILS, OPEN, REFRESH, Message
 from bot.slack import wording
-from bot.slack.desk import Desk, Question, asker_of
+from bot.slack.desk import Desk, Question
+from bot.slack.persons import asker_of
 from bot.slack.post import Place
 
 _log = telemetry.log("listeners")

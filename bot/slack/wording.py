@@ -1,8 +1,8 @@
 """What the bot says besides answers: help, refusals, remarks. Slack's mrkdwn, everything from outside escaped."""
 
-from collections.abc import Sequence
 from typing import Any
 
+from bot.core.access import STRANGER, AccessRule, Person
 from bot.core.diagnosis import Diagnosis
 from bot.render import details, limits
 from bot.render.card import Message
@@ -26,11 +26,11 @@ def is_help(text: str) -> bool:
     return text.strip().lower() in HELP_WORDS
 
 
-def help_text(settings: Settings, name: str, channel: str) -> Message:
-    """Say what can be asked, with what holds in this channel."""
-    command = settings.slack_command
+def help_text(settings: Settings, name: str, channel: str, person: Person) -> Message:
+    """Say what can be asked, with what holds in this channel and for this person."""
+    command, policy, place = settings.slack_command, settings.policy, "" if channel.startswith("D") else channel
     held = settings.channel(channel)
-    names = [cluster.name for cluster in settings.clusters if cluster.name]
+    names = [n for n in policy.clusters(person, place, [cluster.name for cluster in settings.clusters]) if n]
     ways = [
         f"{code(f'{command} team-a/train')} a job by namespace and name; any kind that Kueue manages",
         f"{code(f'{command} team-a/job/train')} or {code(f'{command} -n team-a job/train')} with its kind, as kubectl has it",
@@ -40,6 +40,8 @@ def help_text(settings: Settings, name: str, channel: str) -> Message:
         ways.append(
             f"{code(f'{command} {names[0]}:team-a/train')} on one of the clusters {', '.join(code(n) for n in names)}"
         )
+        default = held.cluster or names[0]
+        ways.append(f"Without a cluster's name, {code(default)} is asked here")
     if held.default_namespace:
         ways.append(
             f"{code(f'{command} train')} in namespace {code(held.default_namespace)}, the default of this channel"
@@ -49,24 +51,33 @@ def help_text(settings: Settings, name: str, channel: str) -> Message:
         "\n".join(f"• {way}" for way in ways),
         _RULE,
     ]
-    where = _WHERE[held.level] + (
-        ""
-        if held.namespaces == ("*",)
-        else f" Namespaces that may be asked about here: {', '.join(code(n) for n in held.namespaces)}."
-    )
-    blocks = [_section(line) for line in lines] + [
-        _context(where),
-        _context(f"To have answers in a channel: {code(f'/invite @{name}')}"),
-    ]
+    granted = [_grant(rule) for rule in policy.granting(person, place) if rule.namespaces]
+    blocks = [_section(line) for line in lines]
+    nothing = f"No access rule lets you ask here.{escape(policy.ask())}"
+    blocks.append(_context("\n".join(granted[:_GRANTS]) if granted else nothing))
+    if held.private:
+        blocks.append(_context("Answers in this channel go to whoever asked alone."))
+    blocks.append(_context(f"To have answers in a channel: {code(f'/invite @{name}')}"))
     return Message(f"Ask why a job is pending, for example: {command} team-a/train", blocks)
 
 
+_GRANTS = 8
 _WHERE = {
-    "namespace": "Answers here name what is in the asked namespace; of others they give counts.",
-    "queue": "Answers here also name who shares the ClusterQueue; of others they give counts.",
-    "cohort": "Answers here also name who shares the cohort; of others they give counts.",
-    "all": "Answers here name everything that they are about.",
+    "namespace": "answers name what is in the asked namespace; of others they give counts",
+    "queue": "answers also name who shares the ClusterQueue; of others they give counts",
+    "cohort": "answers also name who shares the cohort; of others they give counts",
+    "all": "answers name everything that they are about",
 }
+
+
+def _grant(rule: AccessRule) -> str:
+    """Say what one access rule grants here."""
+    spaces = (
+        "Every namespace" if rule.namespaces == ("*",) else f"Namespaces {', '.join(code(n) for n in rule.namespaces)}"
+    )
+    clusters = "" if rule.clusters == ("*",) else f" on {', '.join(code(n) for n in rule.clusters)}"
+    whose = "" if rule.channels or not (rule.users or rule.groups) else " (to you alone)"
+    return f"{spaces}{clusters}: {_WHERE[rule.level]}{whose}. Access rule {code(rule.name)}."
 
 
 def refusal(problem: str, command: str) -> Message:
@@ -76,19 +87,26 @@ def refusal(problem: str, command: str) -> Message:
 
 
 def stranger() -> Message:
-    """Refuse somebody from another workspace."""
-    return Message(
-        "Only members of this bot's own workspace can ask it. Ask somebody of the team that runs the cluster."
-    )
+    """Refuse somebody from another workspace: no name, not even whom to ask."""
+    return _plain(STRANGER)
 
 
-def not_here(namespace: str, allowed: Sequence[str], command: str) -> Message:
-    """Refuse a namespace that this channel may not ask about."""
-    example = next((name for name in allowed if "*" not in name), "")
-    text = f"Namespace {namespace} cannot be asked about in this channel."
-    if example:
-        text += f" What works here, for example: {command} {example}/train"
+def refused(why: str, example: str, command: str) -> Message:
+    """Refuse what the access rules do not grant; `example` is a namespace that may be asked about here, or ""."""
+    text = f"{why} What works here, for example: {command} {example}/train" if example else why
     return _plain(text)
+
+
+def alone(rule: str, *, hidden: bool) -> str:
+    """Say why an answer is private."""
+    if hidden:
+        return f"Only you see this: access rule {code(rule)} lets you ask, and this channel may not see the answer."
+    return "Only you see this: answers in this channel are private."
+
+
+def not_shown() -> Message:
+    """Say that a card of a place that may not see it any more is not refreshed."""
+    return _plain("This channel may not see that answer, so the card is not refreshed. Ask in a direct message.")
 
 
 def too_many(asked: str) -> Message:
@@ -97,9 +115,9 @@ def too_many(asked: str) -> Message:
     return _plain(text)
 
 
-def starting(asked: str) -> Message:
+def starting() -> Message:
     """Say that the bot does not know yet whose workspace it is in."""
-    return _plain(f"The bot is starting; {asked} was not looked at. Ask again in a moment.")
+    return _plain("The bot is starting; nothing was looked at. Ask again in a moment.")
 
 
 def restarting(asked: str) -> Message:
