@@ -5,7 +5,7 @@ import contextlib
 import logging
 import signal
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
 
 import aiohttp
@@ -18,10 +18,13 @@ from bot.core.facts import Thresholds
 from bot.kube.client import preload, tune_gc
 from bot.service import Service, site_of
 from bot.settings import ConfigurationError, Settings
-from bot.slack import listeners, transport
-from bot.slack.desk import Desk, Explains
+from bot.slack import listeners, transport, watch_listeners
+from bot.slack.desk import Desk
+from bot.slack.memory import Memory
 from bot.slack.persons import Home
 from bot.slack.post import Poster, Undeliverable, web_client
+from bot.slack.recovery import Recovery
+from bot.slack.watching import Watched, Watches
 from bot.slack.work import Work
 
 _log = telemetry.log("app")
@@ -35,6 +38,8 @@ class Bot:
     desk: Desk
     app: AsyncApp
     work: Work
+    memory: Memory
+    watches: Watches
     slack_port: int = 0
     web_port: int = 0
     greeted: asyncio.Event = field(default_factory=asyncio.Event)
@@ -51,6 +56,11 @@ class Bot:
         if not self.greeted.is_set():
             return ["slack: it has not answered yet"]
         return [] if self.connected() else ["slack: there is no socket connection"]
+
+    def lacking(self) -> list[str]:
+        """Say what the bot does without: it answers, but remembers nothing."""
+        problem = self.memory.problem
+        return [f"store: {problem}; questions are answered, watches are not kept"] if problem else []
 
     def fail(self, sentence: str) -> None:
         """Say that the bot cannot go on."""
@@ -103,7 +113,7 @@ async def clusters(settings: Settings) -> AsyncIterator[Service]:
 
 
 @contextlib.asynccontextmanager
-async def running(settings: Settings, service: Explains) -> AsyncIterator[Bot]:
+async def running(settings: Settings, service: Watched) -> AsyncIterator[Bot]:
     """Run the bot for as long as the context lasts; at its end questions under way are finished first.
 
     Raises:
@@ -120,18 +130,24 @@ async def running(settings: Settings, service: Explains) -> AsyncIterator[Bot]:
     async with contextlib.AsyncExitStack() as stack:
         session = await stack.enter_async_context(aiohttp.ClientSession(timeout=timeout))
         client = web_client(token, settings.slack_api_url, session, logger)
+        memory = await stack.enter_async_context(Memory(settings.store(), lease=settings.lease_seconds).kept())
         group = await stack.enter_async_context(_tasks())
         work = Work(group, at_once=settings.questions_at_once, waiting=settings.questions_waiting)
-        desk = Desk(settings, service, Poster(client, session), work)
+        desk = Desk(settings, service, Poster(client, session), work, memory)
         app = bolt(client, desk.home, token, signing_secret, logger)
         listeners.register(app, desk)
-        bot = Bot(settings, desk, app, work)
+        watches = Watches(desk, service, memory)
+        watch_listeners.register(app, desk, watches)
+        bot = Bot(settings, desk, app, work, memory, watches)
         bot.web_port = await stack.enter_async_context(
-            web.listen(web.application(bot.missing), settings.web_host, settings.web_port)
+            web.listen(web.application(bot.missing, bot.lacking), settings.web_host, settings.web_port)
         )
         stack.push_async_callback(work.drain, settings.drain_seconds)
         greeting = group.create_task(_greet(bot), name="auth.test")
         stack.callback(greeting.cancel)
+        for later in (Recovery(desk).run, watches.run):
+            looking = group.create_task(_once_greeted(bot, later), name=later.__qualname__)
+            stack.callback(looking.cancel)
         if settings.slack_mode == "socket":
             bot.connected = await stack.enter_async_context(
                 transport.socket(
@@ -175,6 +191,12 @@ def bolt(client: AsyncWebClient, home: Home, token: str, signing_secret: str, lo
 
 def _refused(what: str, word: str) -> str:
     return f"Slack refuses the {what} ({word}): copy it again from the app's page, where it also tells the scopes."
+
+
+async def _once_greeted(bot: Bot, do: Callable[[], Awaitable[None]]) -> None:
+    """Do something once it is known who the bot is."""
+    await bot.greeted.wait()
+    await do()
 
 
 async def _greet(bot: Bot) -> None:

@@ -8,19 +8,21 @@ from aiohttp import web
 from bot import telemetry
 
 
-def application(missing: Callable[[], list[str]]) -> web.Application:
+def application(missing: Callable[[], list[str]], lacking: Callable[[], list[str]] = list) -> web.Application:
     """Give the web application.
 
     Args:
         missing: says what keeps the bot from answering, nothing when it can.
+        lacking: says what it does without while it answers; it is ready all the same.
     """
 
     async def healthz(_: web.Request) -> web.Response:
         return web.Response(text="ok\n")
 
     async def readyz(_: web.Request) -> web.Response:
-        lacking = missing()
-        return web.Response(text="\n".join(lacking or ["ok"]) + "\n", status=503 if lacking else 200)
+        keeps = missing()
+        lines = [*(keeps or ["ok"]), *lacking()]
+        return web.Response(text="\n".join(lines) + "\n", status=503 if keeps else 200)
 
     async def metrics(_: web.Request) -> web.Response:
         body, content_type = telemetry.metrics()

@@ -78,7 +78,7 @@ def environment(tmp_path: Path, api_url: str, **more: str) -> dict[str, str]:
         **{k: v for k, v in os.environ.items() if not k.startswith("WHYPENDING_")},
         "WHYPENDING_SLACK_API_URL": api_url, "WHYPENDING_SLACK_BOT_TOKEN": BOT_TOKEN, "WHYPENDING_SLACK_APP_TOKEN": APP_TOKEN,
         "WHYPENDING_WEB_HOST": "127.0.0.1", "WHYPENDING_WEB_PORT": "0", "WHYPENDING_LOG_FORMAT": "json",
-        "WHYPENDING_CONFIG": str(tmp_path / "config.yaml"), **more,
+        "WHYPENDING_CONFIG": str(tmp_path / "config.yaml"), "WHYPENDING_STORE_PATH": str(tmp_path / "store.sqlite3"), **more,
     }  # fmt: skip
 
 

@@ -15,11 +15,14 @@ from bot.app import Bot, running
 from bot.core import engine
 from bot.core.diagnosis import Diagnosis
 from bot.core.disclosure import Audience, disclose
+from bot.core.objects import Workload
 from bot.core.reference import JobRef
+from bot.core.transitions import Mark, mark
 from bot.demo.slack import APP_TOKEN, BOT_TOKEN, SIGNING_SECRET, Channel, Delivery, Json, LocalSlack, Person
+from bot.service import Look, look
 from bot.settings import Settings, given
-from bot.slack.desk import Explains
 from bot.slack.transport import PATH
+from bot.slack.watching import Watched
 from tests.clusters import Cluster
 
 
@@ -40,6 +43,15 @@ class Recorded:
         snapshot = self.cluster.snapshot()
         return disclose(engine.diagnose(snapshot, ref), audience, snapshot)
 
+    async def observe(self, ref: JobRef, audience: Audience) -> Look:
+        snapshot = self.cluster.snapshot()
+        return look(snapshot, ref, engine.diagnose(snapshot, ref), audience)
+
+    async def marks(self, cluster: str, namespace: str, uids: tuple[str, ...] = ()) -> tuple[Mark, ...] | None:
+        del cluster, uids
+        workloads = self.cluster.snapshot().all_of(Workload, read="seen", namespace=namespace)
+        return tuple(mark(item) for item in workloads)
+
 
 @dataclass
 class World:
@@ -47,7 +59,7 @@ class World:
 
     slack: LocalSlack
     bot: Bot
-    service: Explains
+    service: Watched
     ml: Channel
     elsewhere: Channel
     ann: Person
@@ -100,14 +112,14 @@ def settings(api_url: str, **more: Any) -> Settings:
     values: dict[str, Any] = {
         "slack_api_url": api_url, "slack_bot_token": BOT_TOKEN, "slack_app_token": APP_TOKEN,
         "slack_signing_secret": SIGNING_SECRET, "slack_host": "127.0.0.1", "slack_port": 0,
-        "web_host": "127.0.0.1", "web_port": 0, "drain_seconds": 5, **more,
+        "web_host": "127.0.0.1", "web_port": 0, "drain_seconds": 5, "store_url": "sqlite://", **more,
     }  # fmt: skip
     return given(**values)
 
 
 @contextlib.asynccontextmanager
 async def workspace(
-    answers: Cluster | Explains, *, slack: LocalSlack | None = None, **more: Any
+    answers: Cluster | Watched, *, slack: LocalSlack | None = None, **more: Any
 ) -> AsyncIterator[World]:
     """A workspace whose bot answers from a recorded cluster, or from whatever explains; `more` are settings."""
     slack = slack or LocalSlack()

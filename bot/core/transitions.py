@@ -145,6 +145,13 @@ def change_between(told: State, seen: State) -> Change | None:
     return "never" if seen.never and not told.never else "reason"
 
 
+def standing(state: State) -> Change:
+    """Name a state as if nothing had been told of it."""
+    if state.phase == "waiting":
+        return "never" if state.never else "reason"
+    return state.phase
+
+
 def _hold(told: Told, seen: State, change: Change, settle: float) -> float:
     back = seen.key == told.before
     if change in {"finished", "replaced", "readmitted"} or (change in {"running", "never"} and not back):
@@ -230,6 +237,7 @@ class Mark:
     owners: frozenset[str]
     phase: Phase
     admitted: float
+    labelled: bool
     text: str
 
 
@@ -247,7 +255,7 @@ def mark(workload: o.Workload) -> Mark:
     phase = _PHASES.get(found, "waiting")
     return Mark(
         workload.name, frozenset(owners | ({label} if label else set()) | {workload.metadata.uid}) - {""}, phase,
-        _admitted(workload), text,
+        _admitted(workload), bool(label), text,
     )  # fmt: skip
 
 
@@ -259,7 +267,7 @@ def marks_of(marks: Iterable[Mark], uid: str, names: frozenset[str]) -> tuple[Ma
 def agrees(told: State, marks: tuple[Mark, ...]) -> bool:
     """Say whether a job's Workloads still are what was told, as far as they alone tell."""
     if not marks:
-        return told.phase == "waiting"
+        return False
     phases = {mark.phase for mark in marks}
     if told.phase in {"running", "admitted"}:
         return "admitted" in phases and (not told.admitted or told.admitted in {mark.admitted for mark in marks})

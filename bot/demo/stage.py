@@ -66,7 +66,7 @@ async def stage(port: int = 0, scenarios: tuple[Scenario, ...] = SCENARIOS) -> A
         configured = settings.given(
             slack_api_url=await stack.enter_async_context(slack.serve()),
             slack_bot_token=BOT_TOKEN, slack_app_token=APP_TOKEN, slack_mode="socket",
-            web_host="127.0.0.1", web_port=0, drain_seconds=2,
+            web_host="127.0.0.1", web_port=0, drain_seconds=2, store_url="sqlite://",
             clusters=tuple(settings.Cluster(name=name) for name in urls),
             access=tuple(
                 settings.Access(name=channel.name, channels=(channel.id,), level=level)

@@ -14,7 +14,7 @@ from bot.render import limits, words
 from bot.render.limits import Block
 from bot.render.words import code, escape
 
-REFRESH, DETAILS, OPEN = "refresh", "details", "open"
+REFRESH, WATCH, DETAILS, OPEN = "refresh", "watch", "details", "open"
 """Action ids; those of link buttons start with OPEN and a dash: Slack sends an action for them, too."""
 
 _STEPS, _HOLDERS, _AHEAD, _ALSO, _ROWS, _UNCHECKED = 4, 4, 3, 3, 6, 3
@@ -341,6 +341,8 @@ def _buttons(answer: Diagnosis) -> Block:
     """Ask again, the web pages, and the evidence. Values hold the question and nothing else."""
     value = reference(answer)
     elements = [_button("Refresh", REFRESH, value=value)]
+    if answer.job is not None and answer.outlook != "finished":
+        elements.append(_button("Watch", WATCH, value=value))
     pages = next((row.links for row in answer.chain if row.kind == "Workload" and row.links), None)
     pages = pages or next((row.links for row in answer.chain if row.links), {})
     for label, url in list(pages.items())[:4]:

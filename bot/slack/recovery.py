@@ -1,0 +1,140 @@
+"""After a crash: answers that a process died over are either found in Slack, or their askers are told.
+
+An answer is noted before anything of it is posted, its messages carry its id in their metadata, and its lease is renewed
+while its process lives. Whoever finds a lease run out takes the answer, once for all replicas. If its card stands in the
+thread (looked up by metadata where the scope allows), it is noted as answered. Else the thread says that the answer was
+interrupted, with a button that asks again; where there is no thread yet, whoever asked is told alone.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from bot import telemetry
+from bot.core.reference import JobRef
+from bot.render import changes
+from bot.render.card import Message
+from bot.slack.desk import SIGNATURE, Desk
+from bot.slack.post import Place, Undeliverable
+from bot.store import Answer
+
+_log = telemetry.log("recovery")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What stands in Slack of an answer; `sure` is False where it could not be looked up."""
+
+    root: str = ""
+    card: str = ""
+    sure: bool = True
+
+
+class Recovery:
+    """Takes over from processes that died.
+
+    Args:
+        desk: posts.
+        wait: waits for some seconds.
+    """
+
+    def __init__(self, desk: Desk, *, wait: Callable[[float], Awaitable[object]] = asyncio.sleep) -> None:
+        """Start with what is in the store."""
+        self._desk, self._memory, self._wait = desk, desk.memory, wait
+
+    async def run(self) -> None:
+        """Take over what is abandoned, for ever."""
+        while True:
+            try:
+                await self.round()
+            except Exception:  # noqa: BLE001 - the next round starts afresh
+                telemetry.FAULTS.labels(where="recovery").inc()
+                _log.exception("round failed")
+            await self._wait(max(self._memory.lease / 2, 0.2))
+
+    async def round(self) -> None:
+        """Take every answer whose process died, and settle it."""
+        for answer in await self._memory.abandoned():
+            await self._settle(answer)
+
+    async def _settle(self, answer: Answer) -> None:
+        found = await self._look(answer)
+        if found.card:
+            _log.info("answer stands", answer=answer.id)
+            await self._memory.note(answer.id, state="answered", thread=found.root, message=found.card)
+            return
+        thread = answer.thread or found.root
+        if thread != answer.thread:
+            await self._memory.note(answer.id, thread=thread)
+        said = changes.interrupted(_asked(answer), [answer.user], perhaps=not found.sure)
+        where = await self._tell(answer, thread, said)
+        telemetry.audit(
+            "interrupted", enterprise=answer.enterprise, team=answer.team, user=answer.user, channel=answer.channel,
+            asked=_ref(answer).asked, cluster=answer.cluster, place=where,
+        )  # fmt: skip
+
+    async def _tell(self, answer: Answer, thread: str, said: Message) -> str:
+        """Tell in the thread, else privately where it was asked, else in a direct message; give where."""
+        poster, forms = self._desk.poster, [said, Message(said.text)]
+        if thread:
+            try:
+                await poster.post(answer.channel, forms, thread_ts=thread)
+            except Undeliverable as refused:
+                _log.warning("thread not told", channel=answer.channel, error=refused.error)
+            else:
+                return "thread"
+        try:
+            await poster.whisper(Place(answer.channel, answer.user), forms)
+        except Undeliverable as refused:
+            _log.info("not told privately", channel=answer.channel, error=refused.error)
+        else:
+            return "private"
+        try:
+            await poster.post(answer.user, forms)
+        except Undeliverable as refused:
+            _log.error("nobody heard of an interrupted answer", channel=answer.channel, error=refused.error)
+            return "lost"
+        return "direct"
+
+    async def _look(self, answer: Answer) -> Found:
+        """Look for the messages of an answer."""
+        sure, root = True, answer.thread
+        if not root:
+            near = {"oldest": f"{answer.at - 60:.6f}", "limit": 200, "include_all_metadata": True}
+            messages = await self._read("conversations.history", channel=answer.channel, **near)
+            sure = messages is not None
+            root = _part(messages or (), answer.id, "root")
+        if not root:
+            return Found(sure=sure)
+        messages = await self._read(
+            "conversations.replies", channel=answer.channel, ts=root, oldest=f"{answer.at - 60:.6f}", limit=1000,
+            include_all_metadata=True,
+        )  # fmt: skip
+        return Found(root, _part(messages or (), answer.id, "card"), sure and messages is not None)
+
+    async def _read(self, method: str, **arguments: Any) -> tuple[Mapping[str, Any], ...] | None:  # noqa: ANN401 - JSON
+        try:
+            answer = await self._desk.poster.call(method, **arguments)
+        except Undeliverable as refused:
+            _log.info("not looked up", method=method, error=refused.error)
+            return None
+        return None if answer.get("has_more") else tuple(answer.get("messages") or ())
+
+
+def _part(messages: tuple[Mapping[str, Any], ...], key: str, part: str) -> str:
+    """Give the timestamp of the message that is this part of this answer, "" when it is not among them."""
+    wanted = {"id": key, "part": part}
+    for message in messages:
+        metadata = message.get("metadata") or {}
+        if metadata.get("event_type") == SIGNATURE and (metadata.get("event_payload") or {}) == wanted:
+            return str(message.get("ts") or "")
+    return ""
+
+
+def _ref(answer: Answer) -> JobRef:
+    return JobRef(answer.namespace, answer.name, answer.kind, answer.cluster)
+
+
+def _asked(answer: Answer) -> str:
+    return f"{answer.cluster}:{_ref(answer).asked}" if answer.cluster else _ref(answer).asked
