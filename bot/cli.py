@@ -7,11 +7,12 @@ import argparse
 import gc
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, TextIO
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from bot import __version__
+from bot.console import NoAnswerError, WrongUseError, contents, look
 
 if TYPE_CHECKING:
     from bot.core.diagnosis import Diagnosis
@@ -27,14 +28,6 @@ examples:
   kubectl get workloads,localqueues,clusterqueues -A -o yaml | whypending explain team-a/train -f -
   whypending explain team-a/train -f cluster.json -o json
 """
-
-
-class WrongUseError(Exception):
-    """The command cannot be carried out as it was written; the message says what was wrong and shows a right one."""
-
-
-class NoAnswerError(Exception):
-    """The command was right and could not be carried out; the message says why."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -214,8 +207,66 @@ def _add_demo(add: _Add) -> None:
     demo.set_defaults(run=_demo)
 
 
+def _add_digest(add: _Add) -> None:
+    digest = add(
+        "digest",
+        help="everything that is pending in a cluster, by cause and queue",
+        description="Without a name: looks at the kubeconfig's cluster and prints. With a configured digest's name: posts it.",
+        epilog="exit status: 0 nothing is stuck, 1 something is stuck, 3 not everything could be read",
+    )
+    digest.add_argument("name", nargs="?", default="", metavar="NAME", help="a digest of the configuration")
+    digest.add_argument("--config", type=Path, default=None, metavar="FILE", help="the configuration file of `serve`")
+    digest.add_argument("--dry-run", action="store_true", help="print a configured digest instead of posting it")
+    digest.add_argument(
+        "--run", default="", metavar="ID", help="what tells this run from others: the same one posts once"
+    )
+    digest.add_argument(
+        "--only-changes", action="store_true", help="say nothing when nothing changed since the last one"
+    )
+    digest.add_argument(
+        "--namespaces", nargs="+", default=[], metavar="NAMESPACE", help="only these namespaces; * for any characters"
+    )
+    digest.add_argument(
+        "--queues", nargs="+", default=[], metavar="QUEUE", help="only these ClusterQueues; * for any characters"
+    )
+    digest.add_argument(
+        "--minimum-age",
+        type=_age,
+        default=0.0,
+        metavar="AGE",
+        help="leave out what is younger, like 10m (default: nothing)",
+    )
+    digest.add_argument("--manifests", action="store_true", help="write a CronJob for each configured digest, as YAML")
+    _add_report_options(digest)
+    digest.set_defaults(run=_digest)
+
+
+def _add_report_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "-f", "--file", action="extend", nargs="+", default=[], metavar="FILE",
+        help="read this instead of a cluster: what `kubectl get … -o yaml|json` wrote; - is stdin",
+    )  # fmt: skip
+    parser.add_argument("-o", "--output", choices=("text", "json", "markdown"), default="text", help="the form")
+    parser.add_argument(
+        "--context", default="", metavar="CONTEXT", help="the kubeconfig context (default: the current one)"
+    )
+    parser.add_argument(
+        "--picture", type=Path, default=None, metavar="FILE", help="write a picture of the queues, too (PNG)"
+    )
+
+
+def _age(text: str) -> float:
+    units = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+    number, unit = (text[:-1], units[text[-1]]) if text[-1:] in units else (text, 1)
+    if not (number.isascii() and number.isdigit()):
+        msg = f"{text!r} is no age; a right one looks like 90s, 10m, 2h or 1d"
+        raise argparse.ArgumentTypeError(msg)
+    return float(number) * unit
+
+
 _COMMANDS: tuple[Callable[[_Add], None], ...] = (
     _add_explain,
+    _add_digest,
     _add_snapshot,
     _add_doctor,
     _add_rules,
@@ -242,7 +293,7 @@ def _explain(arguments: argparse.Namespace) -> int:
     else:
         from bot.render import terminal
 
-        width, colour = _look(sys.stdout)
+        width, colour = look(sys.stdout)
         sys.stdout.write(terminal.render(answer, width, colour=colour))
     return _status(answer)
 
@@ -269,20 +320,11 @@ def _from_files(ref: "JobRef", files: Sequence[str]) -> "Diagnosis":
     from bot.core.disclosure import Audience, disclose
 
     try:
-        snapshot = bundle.load(_contents(files))
+        snapshot = bundle.load(contents(files))
     except bundle.UnreadableFileError as error:
         msg = f"{error}; a right file is what `kubectl get workloads -A -o yaml` prints"
         raise WrongUseError(msg) from error
     return disclose(engine.diagnose(snapshot, ref), Audience("all", ref.namespace))
-
-
-def _contents(files: Sequence[str]) -> Iterator[tuple[str, bytes]]:
-    for name in files:
-        try:
-            yield name, sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
-        except OSError as error:
-            msg = f"cannot read {name}: {error.strerror or error}"
-            raise WrongUseError(msg) from error
 
 
 def _from_cluster(ref: "JobRef", arguments: argparse.Namespace) -> "Diagnosis":
@@ -302,16 +344,6 @@ def _status(answer: "Diagnosis") -> int:
     if answer.outlook == "unknown":
         return NO_ANSWER
     return NOTHING_HOLDS_IT if answer.outlook in {"running", "finished"} else PENDING
-
-
-def _look(stream: TextIO) -> tuple[int | None, bool]:
-    """Give the terminal's width, None when there is no terminal, and whether it may be coloured (no-color.org)."""
-    if not stream.isatty():
-        return None, False
-    import shutil
-
-    plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
-    return shutil.get_terminal_size().columns, not plain
 
 
 def _snapshot(arguments: argparse.Namespace) -> int:
@@ -335,6 +367,12 @@ def _snapshot(arguments: argparse.Namespace) -> int:
     return NOTHING_HOLDS_IT
 
 
+def _digest(arguments: argparse.Namespace) -> int:
+    from bot import digests
+
+    return digests.command(arguments)
+
+
 def _rules(arguments: argparse.Namespace) -> int:
     from bot.render import rules_text
 
@@ -342,7 +380,7 @@ def _rules(arguments: argparse.Namespace) -> int:
         print(rules_text.table())
         return NOTHING_HOLDS_IT
     try:
-        print(rules_text.page(arguments.slug, min(100, max(40, _look(sys.stdout)[0] or 80))))
+        print(rules_text.page(arguments.slug, min(100, max(40, look(sys.stdout)[0] or 80))))
     except rules_text.UnknownRuleError as error:
         raise WrongUseError(str(error)) from error
     return NOTHING_HOLDS_IT

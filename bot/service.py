@@ -287,7 +287,7 @@ def explain_once(
 
     async def ask() -> Diagnosis:
         async with _alone(ref, context, deadline, kubeconfig, thresholds) as service:
-            snapshot = _answered(await service.snapshot(ref))
+            snapshot = answered(await service.snapshot(ref))
             return service.diagnose(snapshot, ref)
 
     return asyncio.run(ask())
@@ -303,7 +303,7 @@ def snapshot_once(
 
     async def ask() -> bytes:
         async with _alone(ref, context, deadline, kubeconfig, None) as service:
-            return redact(_answered(await service.snapshot(ref)), ref, replace_names=replace_names)
+            return redact(answered(await service.snapshot(ref)), ref, replace_names=replace_names)
 
     return asyncio.run(ask())
 
@@ -369,14 +369,19 @@ def _quiet() -> None:
         )
 
 
+def alone(context: str = "", kubeconfig: str = "", thresholds: Thresholds | None = None) -> Service:
+    """Give a service for the person's own kubeconfig that logs errors alone; `context` "" is the current one."""
+    return _alone(JobRef("", ""), context, DEADLINE, kubeconfig, thresholds)
+
+
 def _alone(ref: JobRef, context: str, deadline: float, kubeconfig: str, thresholds: Thresholds | None) -> Service:
     _quiet()
     site = Site(Cluster(name=ref.cluster, context=context, kubeconfig=kubeconfig))
     return Service({ref.cluster: site}, deadline=deadline, thresholds=thresholds)
 
 
-def _answered(snapshot: Snapshot) -> Snapshot:
-    """Raise UnreachableError when nothing was read, and nothing was refused either."""
+def answered(snapshot: Snapshot) -> Snapshot:
+    """Give the snapshot; raise UnreachableError when nothing was read, and nothing was refused either."""
     reasons = {gap.reason for gap in snapshot.gaps}
     if not snapshot.objects and not snapshot.covered and reasons and not reasons & {FORBIDDEN}:
         reason = min(reasons, key=lambda text: (not text.startswith(UNREACHABLE), text))

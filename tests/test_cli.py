@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from bot import cli
+from bot.console import look
 from tests.clusters import RECORDINGS, recorded
 
 V = RECORDINGS / "v0.19.2"
@@ -260,9 +261,9 @@ def test_no_colour_when_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "70")
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setenv("TERM", "xterm")
-    assert cli._look(Terminal()) == (70, True)  # type: ignore[arg-type]
+    assert look(Terminal()) == (70, True)  # type: ignore[arg-type]
     monkeypatch.setenv("NO_COLOR", "1")
-    assert cli._look(Terminal()) == (70, False)  # type: ignore[arg-type]
+    assert look(Terminal()) == (70, False)  # type: ignore[arg-type]
     monkeypatch.delenv("NO_COLOR")
     monkeypatch.setenv("TERM", "dumb")
-    assert cli._look(Terminal()) == (70, False)  # type: ignore[arg-type]
+    assert look(Terminal()) == (70, False)  # type: ignore[arg-type]

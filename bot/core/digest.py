@@ -6,14 +6,13 @@ place in the line can tell members apart: what they ask of it turns from false t
 that members between two with the same answer have it as well.
 """
 
-import itertools
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from fnmatch import fnmatchcase
 from typing import Literal
 
-from bot.core import engine
+from bot.core import engine, kinds
 from bot.core import objects as o
 from bot.core.compact import likeness
 from bot.core.diagnosis import Finding
@@ -254,9 +253,13 @@ class Survey:
     """
 
     def __init__(
-        self, snapshot: Snapshot, selection: Selection | None = None, thresholds: Thresholds | None = None
+        self,
+        snapshot: Snapshot,
+        selection: Selection | None = None,
+        thresholds: Thresholds | None = None,
+        pods: Iterable[o.Pod] | None = None,
     ) -> None:
-        """Take what was read and what is asked."""
+        """Take what was read and what is asked; `pods` that wait for a node, by default those of the snapshot."""
         self.snapshot = snapshot
         self.selection = selection or Selection()
         self.thresholds = thresholds or Thresholds()
@@ -271,6 +274,7 @@ class Survey:
         self._marks: dict[tuple[str, str, str], Hashable] = {}
         self._amounts: dict[int, Mapping[str, int]] = {}
         self._waiting_pods: set[str] | None = None
+        self._pods = tuple(pods) if pods is not None else snapshot.all_of(o.Pod, read="seen")
 
     def run(self) -> Iterator[int]:
         """Work through it; each step is short. Yields how many Workloads have been dealt with so far."""
@@ -329,7 +333,7 @@ class Survey:
 
     def _pods_without_node(self) -> Iterator[str]:
         """Give the owners' UIDs, and the Workloads named by, pods that have waited long for a node."""
-        for pod in self.snapshot.all_of(o.Pod, read="seen"):
+        for pod in self._pods:
             age = self._age(pod.metadata.creation_timestamp)
             if pod.spec.node_name or pod.status.phase != "Pending" or (age or 0) <= self.thresholds.long:
                 continue
@@ -427,12 +431,22 @@ class Survey:
             )
         )  # fmt: skip
 
-    def look_at_pods(self, look: Callable[[o.Workload], Cause | None]) -> None:
-        """Note the suspects with what `look` says of each; None leaves one out, because it runs after all."""
-        for workload, queue in self.suspects:
-            cause = look(workload)
-            if cause is not None and cause.finding.outlook not in {"running", "finished"}:
-                self.add(workload, queue, cause)
+    def suspicious(self) -> list[list[tuple[o.Workload, str]]]:
+        """Give the suspects in classes of equal ones, each with its ClusterQueue; those that wait longest first."""
+        classes: dict[Hashable, list[tuple[o.Workload, str]]] = {}
+        for workload, queue in sorted(
+            self.suspects, key=lambda s: (since(s[0]) or self.snapshot.observed_at, s[0].name)
+        ):
+            alike = likeness(workload, self.snapshot.observed_at, self.thresholds)
+            classes.setdefault((workload.namespace, queue, alike), []).append((workload, queue))
+        return list(classes.values())
+
+    def note(self, members: Iterable[tuple[o.Workload, str]], cause: Cause) -> None:
+        """Note suspects with what was found; what runs after all is left out."""
+        if cause.finding.outlook in {"running", "finished"}:
+            return
+        for workload, queue in members:
+            self.add(workload, queue, cause)
 
     def look_here(self, workload: o.Workload) -> Cause:
         """Look at the pods of an admitted Workload in the snapshot itself; say so where they were not read."""
@@ -597,7 +611,23 @@ def unseen(snapshot: Snapshot, namespaces: Iterable[str]) -> frozenset[str] | No
     return frozenset(wanted - known) if wanted else None
 
 
-def batches(steps: Iterator[int], size: int) -> Iterator[int]:
-    """Take so many steps at a time."""
-    while chunk := list(itertools.islice(steps, size)):
-        yield chunk[-1]
+def of_snapshot(
+    snapshot: Snapshot, selection: Selection | None = None, thresholds: Thresholds | None = None, *, name: str = ""
+) -> Report:
+    """Give the digest of a snapshot alone, at once: for files, and for the rules' own tests."""
+    survey = Survey(snapshot, selection, thresholds)
+    for _ in survey.run():
+        pass
+    for members in survey.suspicious():
+        survey.note(members, survey.look_here(members[0][0]))
+    wanted = survey.selection.namespaces
+    missing = [gap.text for gap in snapshot.gaps if gap.kind in ESSENTIAL]
+    missing += [
+        f"{kinds.BY_NAME[kind].plural}: not read" for kind in sorted(ESSENTIAL)
+        if not snapshot.covers(kind) and not any(gap.kind == kind for gap in snapshot.gaps)
+    ]  # fmt: skip
+    return survey.report(name=name, missing=missing, unseen=unseen(snapshot, wanted))
+
+
+ESSENTIAL = frozenset({"Namespace", "LocalQueue", "ClusterQueue", "Cohort", "ResourceFlavor", "Workload"})
+"""Without one of these a digest is not complete; without another kind some causes are not told apart, and it says so."""

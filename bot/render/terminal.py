@@ -13,7 +13,7 @@ from bot.core.diagnosis import Diagnosis, Finding, Outlook
 from bot.core.names import clean
 from bot.render import words
 
-_BOLD, _DIM, _RED, _YELLOW, _GREEN, _RESET = "\x1b[1m", "\x1b[2m", "\x1b[31m", "\x1b[33m", "\x1b[32m", "\x1b[0m"
+BOLD, DIM, _RED, _YELLOW, _GREEN, _RESET = "\x1b[1m", "\x1b[2m", "\x1b[31m", "\x1b[33m", "\x1b[32m", "\x1b[0m"
 _COLOURS: dict[Outlook, str] = {
     "never-as-written": _RED,
     "fix": _RED,
@@ -30,7 +30,7 @@ _NUMBERS = frozenset({2, 3, 4, 5})
 
 def render(answer: Diagnosis, width: int | None = None, *, colour: bool = False) -> str:
     """Give the answer as text with a final newline, for a terminal of so many columns."""
-    page = _Page(None if width is None else max(_LEAST, width), colour)
+    page = Page(None if width is None else max(_LEAST, width), colour=colour)
     _headline(page, answer)
     _quota(page, answer)
     _chain(page, answer)
@@ -45,19 +45,22 @@ def render(answer: Diagnosis, width: int | None = None, *, colour: bool = False)
     return "\n".join(page.lines) + "\n"
 
 
-class _Page:
+class Page:
     """Lines of text within a width."""
 
-    def __init__(self, width: int | None, colour: bool) -> None:  # noqa: FBT001 - one caller, just above
+    def __init__(self, width: int | None = None, *, colour: bool = False) -> None:
+        """Start with none; without a width nothing is wrapped."""
         self.width = width
         self.colour = colour
         self.lines: list[str] = []
 
     def styled(self, text: str, style: str) -> str:
+        """Give a text in a style, where colour is wanted."""
         return f"{style}{text}{_RESET}" if self.colour and style and text else text
 
     def heading(self, text: str) -> None:
-        self.lines += ["", self.styled(text, _BOLD)]
+        """Add an empty line and a heading."""
+        self.lines += ["", self.styled(text, BOLD)]
 
     def text(self, text: str, first: str = "", then: str | None = None, style: str = "") -> None:
         """Add a paragraph; `first` stands before its first line and `then` before the others."""
@@ -121,9 +124,9 @@ def _wrap(text: str, width: int | None, first: str, then: str) -> Iterator[str]:
 # --- the parts, from top to bottom ---
 
 
-def _headline(page: _Page, answer: Diagnosis) -> None:
+def _headline(page: Page, answer: Diagnosis) -> None:
     verdict = words.verdict(answer)
-    page.text(f"{verdict}: {words.job_name(answer)}", style=_BOLD + _COLOURS.get(answer.outlook, ""))
+    page.text(f"{verdict}: {words.job_name(answer)}", style=BOLD + _COLOURS.get(answer.outlook, ""))
     page.text(answer.headline.sentence)
     move, where = words.whose_move(answer), words.boundary(answer)
     if move or where:
@@ -142,7 +145,7 @@ def _headline(page: _Page, answer: Diagnosis) -> None:
         page.text("likely: inferred from what could be read", "Certainty:   ")
 
 
-def _quota(page: _Page, answer: Diagnosis) -> None:
+def _quota(page: Page, answer: Diagnosis) -> None:
     if not answer.quota:
         return
     page.heading("Quota")
@@ -169,7 +172,7 @@ def _quota(page: _Page, answer: Diagnosis) -> None:
         page.text(f"What binds: {', '.join(str(limit) for limit in limits)}", "  ", "    ")
 
 
-def _chain(page: _Page, answer: Diagnosis) -> None:
+def _chain(page: Page, answer: Diagnosis) -> None:
     if not answer.chain:
         return
     page.heading("Path to admission")
@@ -183,7 +186,7 @@ def _chain(page: _Page, answer: Diagnosis) -> None:
             page.text(f"{kind} {name}{f': {state}' if state else ''}", "  ", "    ")
 
 
-def _steps(page: _Page, answer: Diagnosis) -> None:
+def _steps(page: Page, answer: Diagnosis) -> None:
     steps = answer.headline.next
     if not steps:
         return
@@ -196,7 +199,7 @@ def _steps(page: _Page, answer: Diagnosis) -> None:
             page.verbatim(step.command, " " * len(number))
 
 
-def _others(page: _Page, answer: Diagnosis) -> None:
+def _others(page: Page, answer: Diagnosis) -> None:
     if answer.holders:
         page.heading("Who holds it")
     for holder in answer.holders:
@@ -219,7 +222,7 @@ def _others(page: _Page, answer: Diagnosis) -> None:
 _SAYS = {"cluster": "", "kueue": " (Kueue's words)", "computed": " (computed)"}
 
 
-def _because(page: _Page, answer: Diagnosis) -> None:
+def _because(page: Page, answer: Diagnosis) -> None:
     page.heading("Because")
     for proof in answer.headline.evidence:
         page.text(f"{proof.subject} {proof.field}: {proof.value}{_SAYS[proof.source]}", "  ", "    ")
@@ -229,7 +232,7 @@ def _because(page: _Page, answer: Diagnosis) -> None:
             page.text(f"{entry.get('kind', '')}: {entry.get('rule', '')}; ask {entry.get('ask', '')}", "  ", "    ")
 
 
-def _findings(page: _Page, title: str, findings: Sequence[Finding]) -> None:
+def _findings(page: Page, title: str, findings: Sequence[Finding]) -> None:
     if not findings:
         return
     page.heading(title)
@@ -237,7 +240,7 @@ def _findings(page: _Page, title: str, findings: Sequence[Finding]) -> None:
         page.text(f"{finding.sentence} [{finding.rule}]", "  - ")
 
 
-def _said(page: _Page, answer: Diagnosis) -> None:
+def _said(page: Page, answer: Diagnosis) -> None:
     said = answer.kueue_said
     if said is None or not said.text.strip():
         return
@@ -247,7 +250,7 @@ def _said(page: _Page, answer: Diagnosis) -> None:
     page.text(f'"{said.text}"', "  ")
 
 
-def _not_checked(page: _Page, answer: Diagnosis) -> None:
+def _not_checked(page: Page, answer: Diagnosis) -> None:
     if not answer.not_checked:
         return
     page.heading("Could not check")
@@ -260,7 +263,7 @@ def _not_checked(page: _Page, answer: Diagnosis) -> None:
         page.text("The answer could change: something that comes before it was not read.", "  ")
 
 
-def _as_of(page: _Page, answer: Diagnosis) -> None:
+def _as_of(page: Page, answer: Diagnosis) -> None:
     parts = [f"As of {words.clock(answer.observed_at)}"]
     if answer.versions.kueue:
         parts.append(f"Kueue {answer.versions.kueue}")
@@ -271,4 +274,4 @@ def _as_of(page: _Page, answer: Diagnosis) -> None:
     parts.append(f"read as {answer.read_as}")
     parts.append(f"rule {answer.headline.rule}")
     page.lines.append("")
-    page.text(", ".join(parts), style=_DIM)
+    page.text(", ".join(parts), style=DIM)

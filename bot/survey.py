@@ -1,0 +1,105 @@
+"""Everything that is pending in a cluster: walks it, diagnoses it by the same rules, looks at the pods of what is stuck."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import structlog
+
+from bot import service as services
+from bot.core import engine
+from bot.core import objects as o
+from bot.core.digest import Cause, Report, Selection, Survey, unseen
+from bot.core.facts import Thresholds
+from bot.core.reference import JobRef
+from bot.core.snapshot import Snapshot
+from bot.kube.client import tune_gc
+from bot.kube.reader import Reader
+from bot.kube.walk import Walk, told
+from bot.service import Service
+
+LOOKS = 10
+"""Admitted Workloads whose pods are not ready that one digest asks about in full, each at the price of a question."""
+LOOKS_AT_ONCE = 4
+
+Progress = Callable[[int, int | None], None]
+"""Hears how many Workloads were read, and of how many (None: unknown)."""
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Surveyed:
+    """Everything that is pending, what it was found in, and what was not read without making it incomplete."""
+
+    report: Report
+    snapshot: Snapshot
+    selection: Selection
+    beside: tuple[str, ...] = ()
+
+
+async def survey(
+    service: Service, selection: Selection, cluster: str = "", *, progress: Progress | None = None, name: str = ""
+) -> Surveyed:
+    """Look at everything that is pending in a cluster; the event loop gets a turn between diagnoses.
+
+    Raises UnknownClusterError, nothing else: what was not read is in the report.
+    """
+    reader = service.reader(cluster)
+    walk = Walk(reader, selection.namespaces, progress or (lambda _done, _total: None))
+    snapshot = await walk.snapshot()
+    found = Survey(snapshot, selection, service.thresholds, walk.pods)
+    for _ in found.run():
+        await asyncio.sleep(0)
+    beside = await _look_at_pods(found, reader, service)
+    for fault in found.faults:
+        log.error("a rule broke", fault=fault)
+    missing, rest = told(snapshot.gaps)
+    report = found.report(name=name, missing=missing, unseen=unseen(snapshot, selection.namespaces))
+    return Surveyed(report, snapshot, selection, (*rest, *beside))
+
+
+async def _look_at_pods(found: Survey, reader: Reader, service: Service) -> list[str]:
+    """Ask in full about admitted Workloads whose pods are not ready, the longest first; give what was not looked at."""
+    classes = found.suspicious()
+    turn = asyncio.Semaphore(LOOKS_AT_ONCE)
+
+    async def look(members: list[tuple[o.Workload, str]]) -> None:
+        first = members[0][0]
+        ref = JobRef(first.namespace, first.name, "Workload", cluster=reader.client.cluster.name)
+        async with turn:
+            read = await reader.read(ref, service.deadline)
+        answer = engine.headline(read, ref, service.thresholds)
+        found.faults += answer.faults
+        found.note(members, Cause(answer.headline, answer.complete, (first.namespace, first.name)))
+
+    await asyncio.gather(*map(look, classes[:LOOKS]))
+    rest = classes[LOOKS:]
+    for members in rest:
+        found.note(members, found.not_looked_at(members[0][0]))
+        await asyncio.sleep(0)
+    count = sum(map(len, rest))
+    return [f"the pods of {count:,} admitted workloads: only {LOOKS} were looked at in full"] if rest else []
+
+
+def survey_once(
+    selection: Selection,
+    context: str = "",
+    *,
+    kubeconfig: str = "",
+    thresholds: Thresholds | None = None,
+    progress: Progress | None = None,
+) -> Surveyed:
+    """Look at everything that is pending with the person's own kubeconfig; `context` "" is the current one.
+
+    Raises UnreachableError when the cluster gave no answer to anything.
+    """
+
+    async def ask() -> Surveyed:
+        async with services.alone(context, kubeconfig, thresholds) as service:
+            tune_gc()
+            found = await survey(service, selection, progress=progress)
+            services.answered(found.snapshot)
+            return found
+
+    return asyncio.run(ask())
