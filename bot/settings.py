@@ -355,7 +355,7 @@ class Settings(BaseSettings):
         examples=[60],
     )
     questions_at_once: int = Field(
-        default=16, ge=1, description="How many questions are worked on at once.", examples=[16]
+        default=16, ge=1, description="How many questions to each cluster are worked on at once.", examples=[16]
     )
     questions_waiting: int = Field(
         default=200,

@@ -154,7 +154,9 @@ class RecordedApi:
         self.faults: list[Fault] = []
         self.log: list[Request] = []
         self.review: Callable[[Item], bool] = self._may
-        """Decides SelfSubjectAccessReviews and SubjectAccessReviews by their spec.resourceAttributes."""
+        """Decides SelfSubjectAccessReviews by their spec.resourceAttributes."""
+        self.people: dict[str, set[tuple[str, str, str]]] = {}
+        """What SubjectAccessReviews allow, by user: (verb, resource, namespace or "*" for all of them)."""
         self.visibility: dict[str, Item] = {}
         self.moment: datetime | None = None
         self.kubernetes = "v1.36.0"
@@ -462,8 +464,16 @@ class RecordedApi:
     def _reviewed(self, path: str, document: Item) -> Item:
         if not path.startswith("/apis/authorization.k8s.io/v1/") or not path.endswith("accessreviews"):
             raise _RefusedError(403, "Forbidden", "nothing can be written here")
-        attributes = (document.get("spec") or {}).get("resourceAttributes") or {}
-        return {**document, "status": {"allowed": self.review(attributes)}}
+        spec = document.get("spec") or {}
+        attributes = spec.get("resourceAttributes") or {}
+        if not path.endswith("/subjectaccessreviews"):
+            return {**document, "status": {"allowed": self.review(attributes)}}
+        if "subjectaccessreviews" in self.forbidden:
+            raise _RefusedError(403, "Forbidden", 'User "whypending" cannot create resource "subjectaccessreviews"')
+        granted = self.people.get(str(spec.get("user", "")), set())
+        verb, resource, namespace = (str(attributes.get(name, "")) for name in ("verb", "resource", "namespace"))
+        allowed = (verb, resource, "*") in granted or bool(namespace and (verb, resource, namespace) in granted)
+        return {**document, "status": {"allowed": allowed}}
 
     def _may(self, attributes: Item) -> bool:
         """Whether the recording has an answer for a resource."""

@@ -141,13 +141,13 @@ class Desk:
     def read(self, text: str, asker: Asker, place: Place, entry: str) -> Question | Message:
         """Read a text as a question; give a refusal with a working example when it is none, or may not be asked."""
         if (turned := self.turned_away(asker)) is not None:
-            self._audit(entry, asker, place, "stranger" if self.home.team or self.home.enterprise else "starting")
+            self.audit(entry, asker, place, "stranger" if self.home.team or self.home.enterprise else "starting")
             return turned
         try:
             ref = parse(text, **self.defaults(asker, place))
         except BadReferenceError as refused:
             telemetry.QUESTIONS.labels(entry=entry, result="unreadable").inc()
-            self._audit(entry, asker, place, "unreadable")
+            self.audit(entry, asker, place, "unreadable")
             return wording.refusal(str(refused), self.settings.slack_command)
         return self.admit(ref, asker, place, entry)
 
@@ -204,7 +204,8 @@ class Desk:
             question: whose question; whoever asked hears of it when the process ends before it is done.
             sent: set once the acknowledgement is on its way; the work begins after that.
         """
-        if self.hand_over(name, do, question.place, question.ref.asked, question.entry, sent):
+        place, ref = question.place, question.ref
+        if self.hand_over(name, do, sent, place=place, asked=ref.asked, entry=question.entry, cluster=ref.cluster):
             return None
         self._record(question, "ending" if self.work.closed else "too-many")
         return self.busy(question.ref.asked)
@@ -213,20 +214,23 @@ class Desk:
         self,
         name: str,
         do: Callable[[], Awaitable[object]],
+        sent: asyncio.Event | None,
+        *,
         place: Place,
         asked: str,
         entry: str,
-        sent: asyncio.Event | None = None,
+        cluster: str = "",
     ) -> bool:
         """Hand work over that may be no question yet; False when there is too much already, see `busy`.
 
         Args:
             name: what is done, for the log.
             do: does it, unless another replica had the same delivery.
+            sent: set once the acknowledgement is on its way; the work begins after that.
             place: where whoever asked is told when the process ends before it is done.
             asked: what it is about, in a few words.
             entry: how it came in.
-            sent: set once the acknowledgement is on its way; the work begins after that.
+            cluster: which cluster it reads, "" when that is not known yet.
         """
         deliveries = taken()
 
@@ -245,7 +249,7 @@ class Desk:
         async def abandon() -> None:
             await self.poster.whisper(place, [wording.restarting(asked)])
 
-        return self.work.take(Job(name, work, abandon))
+        return self.work.take(Job(name, work, abandon, cluster))
 
     def busy(self, asked: str) -> Message:
         """Say why no more work is taken."""
@@ -480,15 +484,15 @@ class Desk:
                 _log.error("rule broke", fault=fault)
             fields |= {
                 "rule": headline, "outlook": diagnosis.outlook, "complete": diagnosis.complete,
-                "level": diagnosis.withheld.level, "withheld_namespaces": diagnosis.withheld.namespaces,
+                "disclosure": diagnosis.withheld.level, "withheld_namespaces": diagnosis.withheld.namespaces,
             }  # fmt: skip
         if outcome is not None:
             telemetry.ANSWERS.labels(place=outcome.place, form=outcome.form or "none").inc()
             telemetry.DELIVERY_SECONDS.observe(time.monotonic() - question.asked_at)
             fields |= {"place": outcome.place, "form": outcome.form}
-        self._audit(question.entry, question.asker, question.place, result, **fields)
+        self.audit(question.entry, question.asker, question.place, result, **fields)
 
-    def _audit(self, entry: str, asker: Asker, place: Place, result: str, /, **fields: object) -> None:
+    def audit(self, entry: str, asker: Asker, place: Place, result: str, /, **fields: object) -> None:
         """Write the audit line. What a stranger or an unreadable text asked for is not in it."""
         telemetry.audit(
             "question",

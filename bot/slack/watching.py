@@ -192,7 +192,7 @@ class Watches:
             return self._no_memory(ref)
         telemetry.audit(
             "watch", enterprise=asker.enterprise, team=asker.team, user=asker.user, channel=watch.channel, asked=ref.asked,
-            cluster=ref.cluster, level=audience.level, result="begun" if added else "had",
+            cluster=ref.cluster, disclosure=audience.level, result="begun" if added else "had",
         )  # fmt: skip
         return _begun(look, new=added, deadline=by)
 
@@ -419,7 +419,7 @@ class Watches:
         telemetry.TOLD.labels(change=change).inc()
         telemetry.audit(
             "told", team=first.team, channel=first.channel, asked=ref_of(first).asked, change=change,
-            rule=look.answer.headline.rule, level=look.answer.withheld.level, users=len(watches),
+            rule=look.answer.headline.rule, disclosure=look.answer.withheld.level, users=len(watches),
         )  # fmt: skip
         await self._edit(first, look)
         for watch in watches:

@@ -16,11 +16,13 @@ class Job:
     """One piece of work.
 
     `do` does it and must know its own deadline. `abandon` says a last word when the process must end before it is done.
+    `lane` is the cluster that it reads: each has its own turns, so that one which does not answer holds up no other.
     """
 
     name: str
     do: Callable[[], Awaitable[None]]
     abandon: Callable[[], Awaitable[None]] | None = None
+    lane: str = ""
 
 
 class Work:
@@ -28,14 +30,14 @@ class Work:
 
     Args:
         group: owns the tasks.
-        at_once: how many jobs run at once.
-        waiting: how many more may wait for their turn.
+        at_once: how many jobs of a lane run at once.
+        waiting: how many more of a lane may wait for their turn.
     """
 
     def __init__(self, group: asyncio.TaskGroup, *, at_once: int, waiting: int) -> None:
         """Start with nothing to do."""
-        self._group, self._most = group, at_once + waiting
-        self._turn = asyncio.Semaphore(at_once)
+        self._group, self._at_once, self._most = group, at_once, at_once + waiting
+        self._turns: dict[str, asyncio.Semaphore] = {}
         self._tasks: dict[asyncio.Task[None], Job] = {}
         self._closed = False
 
@@ -50,7 +52,7 @@ class Work:
 
     def take(self, job: Job) -> bool:
         """Take a job; False when there are too many already, or the process is about to end."""
-        if self._closed or len(self._tasks) >= self._most:
+        if self._closed or sum(other.lane == job.lane for other in self._tasks.values()) >= self._most:
             return False
         task = self._group.create_task(self._run(job), name=job.name)
         self._tasks[task] = job
@@ -73,7 +75,7 @@ class Work:
 
     async def _run(self, job: Job) -> None:
         try:
-            async with self._turn:
+            async with self._turns.setdefault(job.lane, asyncio.Semaphore(self._at_once)):
                 await job.do()
         except Exception:  # noqa: BLE001 - one question's bug must not end the others, which share the group
             telemetry.FAULTS.labels(where="work").inc()
