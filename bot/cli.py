@@ -122,6 +122,10 @@ def _add_explain(add: _Add) -> None:
         help="read this instead of a cluster: what `kubectl get … -o yaml|json` or `whypending snapshot` wrote; - is stdin",
     )  # fmt: skip
     explain.add_argument("-o", "--output", choices=("text", "json"), default="text", help="text for people, or JSON v1")
+    explain.add_argument(
+        "--config", type=Path, default=None, metavar="FILE",
+        help="the configuration file of `serve` (else WHYPENDING_CONFIG): its texts are added to the answer",
+    )  # fmt: skip
     _add_cluster_options(explain)
     explain.set_defaults(run=_explain)
 
@@ -294,8 +298,22 @@ def _explain(arguments: argparse.Namespace) -> int:
         from bot.render import terminal
 
         width, colour = look(sys.stdout)
-        sys.stdout.write(terminal.render(answer, width, colour=colour))
+        sys.stdout.write(terminal.render(answer, width, colour=colour, site=_site(answer, arguments.config)))
     return _status(answer)
+
+
+def _site(answer: "Diagnosis", config: Path | None) -> list[str]:
+    """Give what the site adds to an answer by its configuration, if one is named."""
+    if config is None and not os.environ.get("WHYPENDING_CONFIG"):
+        return []
+    from bot import settings
+    from bot.render import site
+
+    try:
+        texts = settings.load(config).site_texts
+    except settings.ConfigurationError as error:
+        raise WrongUseError(str(error)) from error
+    return site.lines(texts.of(answer.headline.rule))
 
 
 def _files_apart(words: Sequence[str], files: Sequence[str]) -> tuple[list[str], list[str]]:

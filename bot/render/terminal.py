@@ -28,13 +28,17 @@ _COLUMNS = ("FLAVOR", "RESOURCE", "ASKED", "FREE NOW", "CEILING", "SHORT", "VERD
 _NUMBERS = frozenset({2, 3, 4, 5})
 
 
-def render(answer: Diagnosis, width: int | None = None, *, colour: bool = False) -> str:
-    """Give the answer as text with a final newline, for a terminal of so many columns."""
+def render(answer: Diagnosis, width: int | None = None, *, colour: bool = False, site: Sequence[str] = ()) -> str:
+    """Give the answer as text with a final newline, for a terminal of so many columns; `site` is what a site adds."""
     page = Page(None if width is None else max(_LEAST, width), colour=colour)
     _headline(page, answer)
     _quota(page, answer)
     _chain(page, answer)
     _steps(page, answer)
+    if site:
+        page.heading("At this site")
+        for line in site:
+            page.text(line, "  ")
     _others(page, answer)
     _because(page, answer)
     _findings(page, "Also true", answer.also)
