@@ -351,6 +351,39 @@ async def test_in_a_crowded_namespace_the_job_is_found_by_its_label() -> None:
     assert len(server.log) <= REQUESTS
 
 
+@pytest.mark.parametrize("warm", [False, True])
+@pytest.mark.parametrize("kind", ["Job", "RayJob"])
+async def test_in_a_crowded_namespace_a_bare_name_finds_its_job_among_thousands(kind: str, warm: bool) -> None:  # noqa: FBT001
+    base = json.loads((RECORDINGS / "v0.19.2" / "quota-in-use.json").read_bytes())["items"]
+    job = next(item for item in base if item["kind"] == "Job" and item["metadata"]["name"] == "train")
+    cluster = [
+        {**item, "status": {**item["status"], "pendingWorkloads": 2500}} if item["kind"] == "LocalQueue" else item
+        for item in base
+    ]
+    if kind == "RayJob":
+        cluster = [item for item in cluster if item is not job]
+        ray = {"apiVersion": "ray.io/v1", "kind": "RayJob", "metadata": job["metadata"], "spec": {"suspend": True}}
+        owner = {"apiVersion": "ray.io/v1", "kind": "RayJob"}
+        cluster = [ray, *(_owned_by(item, owner) if item["kind"] == "Workload" else item for item in cluster)]
+    others = [{**job, "metadata": {**job["metadata"], "name": f"a-{n:05}", "uid": f"j{n}"}} for n in range(2500)]
+    server = RecordedApi([*cluster, *others])
+    async with server.serve() as url, Client(Cluster(url=url), shared_seconds=0.01) as client:
+        reader = Reader.of(client)
+        if warm:
+            await reader.read(JobRef("team-b", "other"))
+            server.log.clear()
+        found = answer(await reader.read(TRAIN))
+    assert found.headline.rule == "quota-in-use"
+    assert found.job is not None
+    assert found.job.kind == kind
+    assert sum(request.path.endswith("/jobs") for request in server.log) == 1, "its first page alone"
+
+
+def _owned_by(item: dict[str, Any], owner: dict[str, Any]) -> dict[str, Any]:
+    owners = [{**known, **owner} for known in item["metadata"]["ownerReferences"]]
+    return {**item, "metadata": {**item["metadata"], "ownerReferences": owners}}
+
+
 async def test_in_a_crowded_namespace_pods_keep_their_story() -> None:
     cluster = recorded("v0.19.2/image-pull")
     event = {"apiVersion": "v1", "kind": "Event", "involvedObject": {"kind": "Job", "name": "x", "uid": "x"}}

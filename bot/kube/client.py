@@ -237,10 +237,16 @@ class Client:
 
     # --- reads ---
 
-    async def list(
-        self, path: str, kind: str, api_version: str, query: tuple[tuple[str, str], ...] = (), rows: int = 5000
+    async def list(  # noqa: PLR0917 - what a list is, in the order of its URL
+        self,
+        path: str,
+        kind: str,
+        api_version: str,
+        query: tuple[tuple[str, str], ...] = (),
+        rows: int = 5000,
+        first: int = PAGE,
     ) -> Listing:
-        """Read a list in pages of 500, at most `rows` items.
+        """Read a list in pages of 500, the first one of `first`, at most `rows` items.
 
         A list that is known to be longer than `rows` is cut after its first page: more of it would prove no more.
         Raises ReadError when nothing could be read; a failure later leaves what came before, with the reason.
@@ -249,7 +255,7 @@ class Client:
         odd: dict[tuple[str, str], tuple[str, ...]] = {}
         reason = ""
         try:
-            async for page in self.pages(path, kind, api_version, query):
+            async for page in self.pages(path, kind, api_version, query, first=first):
                 if page is None:
                     objects.clear()
                     odd.clear()
@@ -267,16 +273,23 @@ class Client:
             reason = error.reason
         return Listing(tuple(objects), reason, odd)
 
-    async def pages(
-        self, path: str, kind: str, api_version: str, query: tuple[tuple[str, str], ...] = (), size: int = PAGE
+    async def pages(  # noqa: PLR0917 - as above
+        self,
+        path: str,
+        kind: str,
+        api_version: str,
+        query: tuple[tuple[str, str], ...] = (),
+        size: int = PAGE,
+        first: int | None = None,
     ) -> AsyncIterator[Page | None]:
         """Walk a list page by page; None means: it expired half-way (410) and starts over, forget what came before.
 
-        It starts over once. Raises ReadError, also for a second 410.
+        Pages are of `size` items, the first one of `first`. It starts over once. Raises ReadError, also for a second 410.
         """
         token, restarted = "", False
         while True:
-            asked = (*query, ("limit", str(size)), *((("continue", token),) if token else ()))
+            limit = size if token or first is None else first
+            asked = (*query, ("limit", str(limit)), *((("continue", token),) if token else ()))
             try:
                 answer = await self.body(path, asked)
             except ReadError as error:

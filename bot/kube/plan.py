@@ -30,10 +30,14 @@ D = TypeVar("D")
 ROWS = 5000
 """Objects per list; a longer one is cut and the answer says so."""
 NAMESPACE_ROWS = 1500
+PROBE = 100
+"""Items of the first page of a namespace's list: it tells how many more there are, and a list that is too long ends there."""
 SMALL_CLUSTER = 300
 """Up to this many pending and reserving Workloads all of them are read at once, with the pods and Jobs around them."""
 OTHER_NAMESPACES = 3
 """How many further namespaces of a ClusterQueue are read for those who wait there."""
+POD_SETS = 8
+"""So many pod sets a Workload may have in every version of Kueue."""
 VISIBLE = 1000
 """Rows asked of the visibility API, its own default; of a longer line only a fifth, those who stand first."""
 HOLDS_IN = "status.admission.clusterQueue"
@@ -49,7 +53,8 @@ class Want:
     """One read: a list of a kind everywhere or in a namespace, narrowed by selectors, or one object by name.
 
     `proves` is what a full answer proves, by default the place itself. `instead` is read when the server refuses the
-    field selector. `spare` reads are left out without a word when the budget is spent: nobody relies on them.
+    field selector. `spare` reads are left out without a word when the budget is spent: nobody relies on them. `probe`
+    begins with a short page.
     """
 
     kind: str
@@ -61,6 +66,7 @@ class Want:
     proves: tuple[Scope, ...] = ()
     instead: tuple["Want", ...] = ()
     spare: bool = False
+    probe: bool = False
 
     @property
     def place(self) -> Scope | None:
@@ -98,14 +104,19 @@ QUEUES = (Want("LocalQueue"), Want("ClusterQueue"), Want("ResourceFlavor"))
 
 
 def first(ref: JobRef) -> list[Want]:
-    """What needs no discovery: the namespace, its pods, events and Jobs, and the object by name where its kind is given."""
+    """What needs no discovery: the namespace, its pods, events and Jobs, and the object by name where its kind is given.
+
+    In a crowded namespace the Job is not among the first, so that it is asked for by name, too.
+    """
     namespace = ref.namespace
     wants = [
         Want("Namespace", name=namespace),
-        Want("Pod", namespace, rows=NAMESPACE_ROWS),
-        Want("Event", namespace, rows=NAMESPACE_ROWS),
-        Want("Job", namespace, rows=NAMESPACE_ROWS),
+        Want("Pod", namespace, rows=NAMESPACE_ROWS, probe=True),
+        Want("Event", namespace, rows=NAMESPACE_ROWS, probe=True),
+        Want("Job", namespace, rows=NAMESPACE_ROWS, probe=True),
     ]
+    if ref.kind in {"", "Job"}:
+        wants.append(Want("Job", namespace, ref.name))
     known = kinds.BY_NAME.get(ref.kind)
     if known is not None and known.namespaced and known.group in {"", "apps", "batch"} and known.kind not in {
         "Job", "Pod",
@@ -127,7 +138,9 @@ class Plan:
         """Queues, Workloads (the job's own where the job is known already), and an object of a custom kind by name."""
         namespace = self.ref.namespace
         own = self._own_workloads()
-        wants = [own or Want("Workload", namespace, rows=NAMESPACE_ROWS), *QUEUES]
+        wants = [own, *QUEUES] if own is not None else [*QUEUES]
+        if own is None and _in_namespace(self.snapshot, namespace) <= NAMESPACE_ROWS:
+            wants.append(Want("Workload", namespace, rows=NAMESPACE_ROWS, probe=True))
         if own is None and self.ref.kind in {"", "Workload", "PodGroup"} and not self._is_job():
             # in a crowded namespace it may not be among the first
             wants.append(Want("Workload", namespace, self.ref.name))
@@ -135,6 +148,15 @@ class Plan:
         if known is not None and known.namespaced and known.kind != "Workload":
             wants.append(Want(known.kind, namespace, self.ref.name))
         return wants
+
+    def search(self) -> list[Want]:
+        """Where the namespace seems too large for its Workloads to be read: every served job kind by the asked name."""
+        namespace, ref = self.ref.namespace, self.ref
+        waiting = _in_namespace(self.snapshot, namespace)
+        crowded = waiting > NAMESPACE_ROWS or self._cut("Job", namespace) or self._cut("Pod", namespace)
+        if ref.kind or not crowded or self._is_job():
+            return []
+        return [Want(kind.kind, namespace, ref.name) for kind in kinds.JOB_KINDS]
 
     def _is_job(self) -> bool:
         """Whether a Job or pod of the asked name was read."""
@@ -162,7 +184,7 @@ class Plan:
         if Scope("Workload", namespace) in self.snapshot.covered or self._cut("Workload", namespace):
             return
         count = _in_namespace(self.snapshot, namespace)
-        if workload is not None and count > PAGE:
+        if count > (PAGE if workload is not None else NAMESPACE_ROWS):
             reason = f"{count:,} wait or hold quota there, only those of the job were read"
             reads.gaps.append(Gap("Workload", reason, namespace))
         else:
@@ -242,10 +264,13 @@ class Plan:
             wants = [Want("Node"), *self._own_objects(), *self._webhooks(), Want("WorkloadPriorityClass")]
             return [replace(want, spare=True) for want in wants]
         if phase == "no-workload":
-            wants = [*self._own_objects(), *self._classes(root, None), *self._webhooks()]
+            wants = [*self._own_objects(), *self._classes(root, None), *self._webhooks(), *self._definition(root)]
             return [*wants, Want("LimitRange", self.ref.namespace)]
         if phase in {"waiting", "reserved"}:
-            return self._queueing(self.snapshot, queue, workload, phase)
+            wants = self._queueing(self.snapshot, queue, workload, phase)
+            if workload is None:  # it may as well have none, and what keeps it from being made is little
+                wants = [*self._classes(root, None), *self._definition(root), *wants, *self._webhooks()]
+            return wants
         if phase == "unmanaged" and root is not None and suspended(root):
             return [*self._own_objects(), *self._webhooks()]
         if phase == "unmanaged":
@@ -475,6 +500,12 @@ class Plan:
     def _addresses(self) -> str:
         """The kind that tells a Service's addresses: Endpoints are going away since Kubernetes 1.33."""
         return "EndpointSlice" if self.snapshot.is_served("EndpointSlice") else "Endpoints"
+
+    @staticmethod
+    def _definition(root: o.KubeObject | None) -> list[Want]:
+        """How many pod sets a Workload may have, where the job has many. It is large and rarely needed."""
+        many = len(_templates(root, None)) > POD_SETS
+        return [Want("CustomResourceDefinition", name=kinds.BY_NAME["Workload"].crd)] if many else []
 
     def _own_objects(self) -> list[Want]:
         """Kueue itself; a Role in its namespace grants them."""

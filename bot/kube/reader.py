@@ -18,9 +18,9 @@ from bot.core.facts.identity import each
 from bot.core.objects import is_true
 from bot.core.reference import JobRef
 from bot.core.snapshot import Gap, PendingItem, Scope, Snapshot, Versions
-from bot.kube.client import NOT_ACCEPTED, Client, Listing, ReadError, is_name, object_path
+from bot.kube.client import NOT_ACCEPTED, PAGE, Client, Listing, ReadError, is_name, object_path
 from bot.kube.discovery import NOTHING_KNOWN, VISIBILITY, Discovery, Served
-from bot.kube.plan import NAMESPACE_ROWS, QUEUES, ROWS, Plan, Reads, See, Want, first
+from bot.kube.plan import NAMESPACE_ROWS, PROBE, QUEUES, ROWS, Plan, Reads, See, Want, first
 
 T = TypeVar("T")
 D = TypeVar("D")
@@ -109,15 +109,12 @@ class _Question:
         if known is not None:
             self.served = known
             await self._round(self._reads([*first(self.ref), *QUEUES]), 0)
-            if self._nobody_answers():
-                return
-            await self._round(self._reads(self._next()), 1)
         else:
             self.spent += 1
             await self._round([self._discover(), *self._reads(first(self.ref))], 0)
-            if self._nobody_answers():
-                return
-            await self._round(self._reads(self._next()), 1)
+        if self._nobody_answers():
+            return
+        await self._round(self._second(), 1)
         if self._nobody_answers():
             return
         plan = await self._last_plan()
@@ -144,9 +141,13 @@ class _Question:
             plan = Plan(self._so_far(), self.ref)
         return plan.third()
 
-    def _next(self) -> list[Want]:
+    def _second(self) -> list[Awaitable[None]]:
         plan = Plan(self._so_far(), self.ref)
-        return [*plan.second(), *plan.owners()]
+        reads = self._reads([*plan.second(), *plan.owners()])
+        spent = self.spent
+        search = self._reads(plan.search())
+        self.spent = spent
+        return [*reads, *search]
 
     def _nobody_answers(self) -> bool:
         """Stop early when not a single read was answered; what was not asked any more fails for the same reason."""
@@ -231,8 +232,9 @@ class _Question:
         await asyncio.gather(*self.running, return_exceptions=True)
 
     async def _read(self, want: Want) -> None:
+        served = self.served
         try:
-            await self._read_at(want, self.served)
+            await self._read_at(want, served)
         except ReadError as error:
             self._count(error)
             if error.status == 400 and want.fields:
@@ -242,7 +244,7 @@ class _Question:
                     self._gap(want, "this server cannot select them by ClusterQueue, and the namespaces are too large")
                 return
             if error.status == 404:
-                await self._rediscover(want)
+                await self._rediscover(want, served)
                 return
             self._gap(want, error.reason)
             if error.status == 403 and not want.namespace and want.kind in {"LocalQueue", "Workload", "Pod"}:
@@ -252,9 +254,8 @@ class _Question:
             self._gap(want, self.over)
             raise
 
-    async def _rediscover(self, want: Want) -> None:
+    async def _rediscover(self, want: Want, stale: Served) -> None:
         """A list that is not there: its version was switched off since discovery, or its kind is gone."""
-        stale = self.served
         self.discovery.forget(stale)
         fresh = await self.discovery.get()
         known = kinds.BY_NAME[want.kind]
@@ -287,8 +288,9 @@ class _Question:
         query = tuple(
             (key, value) for key, value in (("labelSelector", want.labels), ("fieldSelector", want.fields)) if value
         )
+        page = PROBE if want.probe else PAGE
         listing = await self.client.shared_list(
-            path, known.kind, known.api_version(version), query, min(want.rows, self.rows)
+            path, known.kind, known.api_version(version), query, min(want.rows, self.rows), page
         )
         self.answered += 1
         self._take(want, known.kind, listing)

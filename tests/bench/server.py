@@ -15,7 +15,7 @@ from typing import Any
 
 from bot.demo.apiserver import RecordedApi
 from tests.clusters import RECORDINGS
-from tests.workload_generator import workloads
+from tests.workload_generator import recording, workloads
 
 Item = dict[str, Any]
 OWN_QUEUE = "gpu-cq"
@@ -143,9 +143,14 @@ def generated(count: int) -> RecordedApi:
     return RecordedApi([*_recorded(), *workloads(count)])
 
 
+def pending(count: int) -> RecordedApi:
+    """`count` Workloads of realistic size, half of them pending for mixed causes, with their queues, for digests."""
+    return RecordedApi(recording(count))
+
+
 CLUSTERS: dict[str, Callable[[int], RecordedApi]] = {
     "empty": empty, "crowd": crowd, "crowd-unselectable": crowd_unselectable, "line": line, "namespace": namespace,
-    "generated": generated,
+    "generated": generated, "pending": pending,
 }  # fmt: skip
 
 
