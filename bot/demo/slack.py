@@ -348,7 +348,17 @@ class LocalSlack:
     async def submit(self, view: Json, who: Person, values: Json) -> Delivery:
         """Submit a modal; `values` is `{block_id: {action_id: element state}}`."""
         stored = {**view, "state": {"values": values}}
-        payload = {**self._interaction("view_submission", who), "view": stored, "response_urls": []}
+        urls = [
+            {
+                "block_id": block, "action_id": action, "channel_id": channel.id,
+                "response_url": self.response_url(channel, who),
+            }
+            for block, elements in values.items()
+            for action, state in elements.items()
+            if (channel := self.channels.get(str(state.get("selected_conversation") or "")))
+            and find_element(view.get("blocks") or [], action)[1].get("response_url_enabled")
+        ]  # fmt: skip
+        payload = {**self._interaction("view_submission", who), "view": stored, "response_urls": urls}
         delivery = await self.deliver("interactive", payload)
         answer = delivery.response or {}
         if answer.get("response_action") == "update":

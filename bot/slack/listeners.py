@@ -11,11 +11,13 @@ from typing import Any
 from slack_bolt.async_app import AsyncAck, AsyncApp, AsyncBoltContext
 
 from bot import telemetry
+from bot.render.asking import ASK, FORM, PICK
 from bot.render.card import DETAILS, OPEN, REFRESH, Message
 from bot.slack import wording
 from bot.slack.desk import Desk, Question
 from bot.slack.persons import asker_of
 from bot.slack.post import Place
+from bot.slack.talk import WHY, Talk
 
 _log = telemetry.log("listeners")
 
@@ -30,17 +32,19 @@ def register(app: AsyncApp, desk: Desk) -> None:
     @app.action(REFRESH)
     async def refresh(ack: AsyncAck, body: dict[str, Any], context: AsyncBoltContext) -> None:
         await ack()
-        await _pressed(desk, body, context, _refresh)
+        await pressed(desk, body, context, _refresh)
 
     @app.action(DETAILS)
     async def details(ack: AsyncAck, body: dict[str, Any], context: AsyncBoltContext) -> None:
         await ack()
-        await _pressed(desk, body, context, _details)
+        await pressed(desk, body, context, _details)
 
     @app.action(re.compile(f"^{re.escape(OPEN)}-"))
     async def opened(ack: AsyncAck) -> None:
         # A link button: the browser has opened it; Slack sends an action all the same and warns when nobody takes it.
         await ack()
+
+    _listen_to_talk(app, Talk(desk))
 
     @app.error
     async def broke(error: Exception) -> None:
@@ -48,11 +52,55 @@ def register(app: AsyncApp, desk: Desk) -> None:
         _log.error("listener failed", exc_info=error)
 
 
+def _listen_to_talk(app: AsyncApp, talk: Talk) -> None:
+    """Register what hears people: mentions, direct messages, shortcuts, the form and the choices."""
+
+    @app.event("app_mention")
+    @app.event("message")
+    async def said(ack: AsyncAck, body: dict[str, Any], context: AsyncBoltContext) -> None:
+        await ack()
+        refused = talk.hear(body, context.get("sent"))
+        if refused:
+            event = body["event"]
+            place = Place(str(event["channel"]), str(event["user"]), str(event.get("thread_ts") or ""))
+            await talk.tell(place, refused)
+
+    @app.shortcut(WHY)
+    async def used(ack: AsyncAck, body: dict[str, Any], context: AsyncBoltContext) -> None:
+        await ack()
+        await talk.use(body, context.get("sent"))
+
+    @app.action(re.compile(rf"^{PICK}(-\d+)?$"))
+    async def picked(ack: AsyncAck, body: dict[str, Any], context: AsyncBoltContext) -> None:
+        await ack()
+        await talk.pick(body, place_of(body), context.get("sent"))
+
+    @app.action(FORM)
+    async def wanted(ack: AsyncAck, body: dict[str, Any]) -> None:
+        await ack()
+        if talk.desk.deliveries.first("action", str(body.get("trigger_id", ""))):
+            await talk.open_form(asker_of(body), place_of(body), str(body.get("trigger_id", "")))
+
+    @app.view(ASK)
+    async def submitted(ack: AsyncAck, body: dict[str, Any], context: AsyncBoltContext) -> None:
+        # What is wrong with a form goes back with the acknowledgement; reading it takes no I/O.
+        read = talk.submitted(body)
+        if isinstance(read, dict):
+            await ack(response_action="errors", errors=read)
+            return
+        await ack()
+        refused = talk.begin(read, context.get("sent")) if isinstance(read, Question) else read
+        if refused is not None:
+            user = asker_of(body).user
+            place = read.place if isinstance(read, Question) else Place("", user)
+            await talk.tell(place, refused)
+
+
 Pressed = Callable[[Desk, Question, Mapping[str, Any]], Awaitable[None]]
 """What a button does: with the question in its value, and Slack's payload."""
 
 
-async def _pressed(desk: Desk, body: Mapping[str, Any], context: AsyncBoltContext, do: Pressed) -> None:
+async def pressed(desk: Desk, body: Mapping[str, Any], context: AsyncBoltContext, do: Pressed) -> None:
     """Take a button whose value is a question: once, within what may be asked here, in the background."""
     if not desk.deliveries.first("action", str(body.get("trigger_id", ""))):
         return

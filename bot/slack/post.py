@@ -39,6 +39,8 @@ _TOO_RICH = frozenset(
         "invalid_arguments", "invalid_metadata_format", "block_mismatch",
     }
 )  # fmt: skip
+_READS = ("conversations.", "users.", "usergroups.", "bots.")
+"""Methods that take no JSON: Slack would not see any of the arguments."""
 LONGEST_WAIT = 30
 """Seconds of a rate limit that are waited for; whoever asks gets a private answer rather than one after minutes."""
 
@@ -46,12 +48,12 @@ _log = telemetry.log("slack")
 
 
 class Undeliverable(Exception):  # noqa: N818 - an outcome that callers answer
-    """Slack did not take a message; `error` is Slack's word or what happened instead."""
+    """Slack did not take a message; `error` is Slack's word or what happened instead, `needed` the scope that lacks."""
 
-    def __init__(self, error: str) -> None:
-        """Keep the word."""
+    def __init__(self, error: str, needed: str = "") -> None:
+        """Keep the words."""
         super().__init__(error)
-        self.error = error
+        self.error, self.needed = error, needed
 
     @property
     def unwelcome(self) -> bool:
@@ -61,12 +63,16 @@ class Undeliverable(Exception):  # noqa: N818 - an outcome that callers answer
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where an answer goes: a channel, a thread of it or "", whoever asked, and their private reply address or ""."""
+    """Where an answer goes: a channel, a thread of it or "", whoever asked, and their private reply address or "".
+
+    `active` tells whether the thread has replies: Slack shows private messages in no other threads.
+    """
 
     channel: str
     user: str
     thread_ts: str = ""
     response_url: str = ""
+    active: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,20 +173,25 @@ class Poster:
         return await self._climb_down("chat.update", forms, channel=channel, ts=ts)
 
     async def whisper(self, place: Place, forms: Sequence[Message]) -> Posted:
-        """Tell whoever asked alone: through the response URL, else in the channel.
+        """Tell whoever asked alone: through the response URL, else in the channel; in a direct message everything is private.
 
         Raises:
             Undeliverable: neither worked.
         """
+        thread_ts = place.thread_ts if place.active else ""
         if place.response_url:
             try:
-                return await self.respond(place.response_url, forms)
+                return await self.respond(place.response_url, forms, thread_ts=thread_ts)
             except Undeliverable as refused:
                 _log.warning("response url refused", error=refused.error)
-        where = {"thread_ts": place.thread_ts} if place.thread_ts else {}
+        if place.channel.startswith("D"):
+            return await self.post(place.channel, forms, thread_ts=place.thread_ts)
+        where = {"thread_ts": thread_ts} if thread_ts else {}
         return await self._climb_down("chat.postEphemeral", forms, channel=place.channel, user=place.user, **where)
 
-    async def respond(self, response_url: str, forms: Sequence[Message], *, replace: bool = False) -> Posted:
+    async def respond(
+        self, response_url: str, forms: Sequence[Message], *, replace: bool = False, thread_ts: str = ""
+    ) -> Posted:
         """Answer through a response URL, visible to whoever asked.
 
         Raises:
@@ -189,6 +200,7 @@ class Poster:
         error = "no_form"
         for at, message in enumerate(forms):
             body: dict[str, Any] = {"response_type": "ephemeral", "replace_original": replace, **_body(message)}
+            body |= {"thread_ts": thread_ts} if thread_ts else {}
             error = await self._send(response_url, body)
             if not error:
                 return Posted("", _form(at, message))
@@ -203,10 +215,14 @@ class Poster:
         Raises:
             Undeliverable: Slack refused or did not answer.
         """
+        needed = ""
         try:
-            answer = await self.client.api_call(method, json=arguments)
+            if method.startswith(_READS):
+                answer = await self.client.api_call(method, http_verb="GET", params=arguments)
+            else:
+                answer = await self.client.api_call(method, json=arguments)
         except SlackApiError as refused:
-            error = _word(refused)
+            error, needed = _word(refused), _lacking(refused)
         except (SlackClientError, ValueError, TypeError, AttributeError):  # the SDK takes any answer for an object
             error = "unreadable_answer"
         except TimeoutError:
@@ -217,7 +233,7 @@ class Poster:
             data = answer.data
             return data if isinstance(data, dict) else {}
         telemetry.SLACK_ERRORS.labels(method=method, error=_known(error)).inc()
-        raise Undeliverable(error)
+        raise Undeliverable(error, needed)
 
     async def _climb_down(self, method: str, forms: Sequence[Message], **where: Any) -> Posted:  # noqa: ANN401 - JSON
         last = Undeliverable("no_form")
@@ -275,6 +291,13 @@ def _word(refused: SlackApiError) -> str:
         return str(data["error"])
     status = getattr(response, "status_code", None) or getattr(response, "status", None)
     return f"http_{status}" if status else "unreadable_answer"
+
+
+def _lacking(refused: SlackApiError) -> str:
+    """Give the scope that Slack says is missing, "" when it is about something else."""
+    data = getattr(refused.response, "data", None)
+    needed = str(data.get("needed") or "") if isinstance(data, dict) else ""
+    return needed if all(part.isalnum() for part in needed.replace(":", "_").replace(".", "_").split("_")) else ""
 
 
 def _refusal(text: str) -> str:

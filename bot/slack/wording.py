@@ -4,7 +4,7 @@ from typing import Any
 
 from bot.core.access import STRANGER, AccessRule, Person
 from bot.core.diagnosis import Diagnosis
-from bot.render import details, limits
+from bot.render import asking, details, limits
 from bot.render.card import Message
 from bot.render.words import code, escape, verdict
 from bot.settings import Settings
@@ -83,7 +83,38 @@ def _grant(rule: AccessRule) -> str:
 def refusal(problem: str, command: str) -> Message:
     """Refuse a text that names no job; `problem` ends in a working example."""
     text = escape(problem)
-    return Message(text, [_section(text), _context(f"{code(f'{command} help')} shows every way to ask.")])
+    return Message(text, [_section(text), asking.button(), _context(f"{code(f'{command} help')} shows every way to ask.")])
+
+
+def no_job(name: str, problem: str, unread: str, *, in_thread: bool) -> Message:
+    """Say that no job was named, and how to name one in a mention.
+
+    Args:
+        name: the bot's.
+        problem: what was wrong with the words, as `BadReferenceError` says it, or "".
+        unread: why the thread's messages were not read, or "".
+        in_thread: whether there was a thread to read.
+    """
+    example = f"@{name} team-a/train"
+    where = "I found no job in this message"
+    if in_thread:
+        where = f"I found no job in your message, and {unread}" if unread else "I found no job in this thread"
+    said = f"{problem.partition(' Write NAMESPACE/NAME')[0]} " if problem else f"{where}. "
+    if problem and unread:
+        said += f"I could not look further: {unread}. "
+    text = f"{said}Mention me with one, for example: {example}"
+    more = "With its kind: namespace/kind/name. A pasted kubectl line, a link or an alert's labels work, too."
+    return Message(escape(text), [_section(escape(text)), _context(more)])
+
+
+def chosen_before(asked: str) -> Message:
+    """Say that a choice was made already."""
+    return _plain(f"{asked} was chosen here before; its answer is in this thread. Its Refresh button asks again.")
+
+
+def no_form(command: str, error: str) -> Message:
+    """Say that the form did not open, and what works instead."""
+    return _plain(f"No job was found, and Slack did not open the form ({error}). What works: {command} team-a/train")
 
 
 def stranger() -> Message:

@@ -1,0 +1,410 @@
+"""Mentions, direct messages, the message shortcut, the form and the choices, through the real Bolt app and the local Slack."""
+
+import asyncio
+from typing import Any
+
+import pytest
+import structlog
+
+from bot.demo.slack import BOT, Channel, LocalSlack
+from bot.settings import Access
+from bot.slack.talk import WHY
+from tests.clusters import recorded
+from tests.workspace import Recorded, World, by_bot, shown, workspace
+
+QUOTA = "v0.19.2/quota-in-use"
+SENTENCE = "6 of 8 are in use"
+ALERT = {
+    "user": "U0ALERTS", "bot_id": "B0ALERTS", "text": "KueueWorkloadPendingTooLong",
+    "attachments": [
+        {
+            "color": "danger", "fallback": "[FIRING:1] a job waits", "title": "a job waits",
+            "text": "*Details:*\n • *namespace:* `team-a`\n • *job_name:* `train`\n • *severity:* `warning`",
+        }
+    ],
+}  # fmt: skip
+
+
+def mention(text: str) -> str:
+    """What the client sends for "@whypending …"."""
+    return f"<@{BOT}> {text}".strip()
+
+
+async def reply(world: World, ts: str, channel: Channel | None = None, *, count: int = 1) -> dict[str, Any]:
+    """Wait for the bot's latest reply in a thread once there are so many."""
+    where = channel or world.ml
+    found = await world.slack.until(lambda: r if len(r := by_bot(where.thread(ts))) >= count else None)
+    return found[-1]
+
+
+async def idle(world: World) -> None:
+    """Let everything under way come to its end."""
+    await asyncio.sleep(0.3)
+    await world.slack.until(lambda: not len(world.bot.work) or None)
+
+
+# Mentions
+
+
+@pytest.mark.parametrize("mode", ["socket", "http"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "team-a/train",
+        "hey, why is team-a/train pending?",
+        "`kubectl -n team-a get job train`",
+        "team-a/job/train please",
+    ],
+)
+async def test_a_mention_in_a_thread_is_answered_there(mode: str, text: str) -> None:
+    async with workspace(recorded(QUOTA), slack_mode=mode) as world:
+        root = await world.slack.say("training is late", world.ml, world.ann)
+        await world.slack.say(mention(text), world.ml, world.ann, thread_ts=root["ts"])
+        card = await reply(world, root["ts"])
+        assert SENTENCE in shown(card)
+        assert SENTENCE in card["text"]
+        assert not by_bot(world.ml.roots()), "nothing new stands in the channel"
+
+
+async def test_a_mention_that_begins_no_thread_is_answered_in_its_own() -> None:
+    async with workspace(recorded(QUOTA)) as world:
+        said = await world.slack.say(mention("team-a/train"), world.ml, world.ann)
+        assert SENTENCE in shown(await reply(world, said["ts"]))
+
+
+async def test_a_mention_without_a_job_reads_the_thread() -> None:
+    async with workspace(recorded(QUOTA)) as world:
+        root = world.slack.put(world.ml, dict(ALERT))
+        await world.slack.say("anybody?", world.ml, world.ann, thread_ts=root["ts"])
+        await world.slack.say(mention("why?"), world.ml, world.ann, thread_ts=root["ts"])
+        assert SENTENCE in shown(await reply(world, root["ts"]))
+
+
+async def test_our_own_answers_in_a_thread_are_about_one_job() -> None:
+    async with workspace(recorded(QUOTA)) as world:
+        await world.ask("team-a/train")
+        card = await world.card()
+        await world.slack.say(mention("and now?"), world.ml, world.ann, thread_ts=card["thread_ts"])
+        again = await reply(world, card["thread_ts"], count=2)
+        assert SENTENCE in shown(again)
+
+
+async def test_of_several_jobs_one_is_chosen_once() -> None:
+    async with workspace(recorded(QUOTA)) as world:
+        root = await world.slack.say("team-a/train and team-a/holder both wait", world.ml, world.ann)
+        await world.slack.say(mention(""), world.ml, world.ann, thread_ts=root["ts"])
+        choice = await reply(world, root["ts"])
+        assert "Which job is meant?" in choice["text"]
+        assert "team-a/train" in choice["text"]
+        assert "team-a/holder" in choice["text"]
+        actions = next(block for block in choice["blocks"] if block["type"] == "actions")
+        labels = [element["accessibility_label"] for element in actions["elements"]]
+        assert len(set(labels)) == 2
+        await world.slack.click(choice, world.ml, world.ann, "pick-0")
+        assert SENTENCE in shown(await reply(world, root["ts"], count=2))
+        await world.slack.click(choice, world.ml, world.ann, "pick-0")
+        assert "chosen here before" in shown(await world.whisper())
+        await idle(world)
+        assert len(by_bot(world.ml.thread(root["ts"]))) == 2
+
+
+async def test_of_many_jobs_one_is_chosen_from_a_list() -> None:
+    async with workspace(recorded(QUOTA)) as world:
+        names = " ".join(f"team-a/job-{n}" for n in range(8))
+        root = await world.slack.say(f"{names} team-a/train", world.ml, world.ann)
+        await world.slack.say(mention(""), world.ml, world.ann, thread_ts=root["ts"])
+        choice = await reply(world, root["ts"])
+        option = {"value": "team-a/train", "text": {"type": "plain_text", "text": "team-a/train"}}
+        await world.slack.click(choice, world.ml, world.ann, "pick", chosen={"selected_option": option})
+        assert SENTENCE in shown(await reply(world, root["ts"], count=2))
+
+
+@pytest.mark.parametrize("in_thread", [False, True])
+async def test_a_mention_that_finds_no_job_shows_an_example_that_works(*, in_thread: bool) -> None:
+    async with workspace(recorded(QUOTA)) as world:
+        root = await world.slack.say("good morning", world.ml, world.ann)
+        said = await world.slack.say(
+            mention("what is going on?"), world.ml, world.ann, thread_ts=root["ts"] if in_thread else None
+        )
+        where = root["ts"] if in_thread else said["ts"]
+        told = await reply(world, where)
+        example = told["text"].rpartition("for example: @whypending ")[2]
+        await world.slack.say(mention(example), world.ml, world.ann, thread_ts=where)
+        assert SENTENCE in shown(await reply(world, where, count=2))
+
+
+async def test_without_the_scope_the_person_is_told_which_one_lacks_and_the_log_says_it_once() -> None:
+    slack = LocalSlack()
+    slack.fail("conversations.replies", error="missing_scope", times=9)
+    with structlog.testing.capture_logs() as logs:
+        async with workspace(recorded(QUOTA), slack=slack) as world:
+            for count in (1, 2):
+                root = await world.slack.say("good morning", world.ml, world.ann)
+                await world.slack.say(mention("why?"), world.ml, world.ann, thread_ts=root["ts"])
+                told = await reply(world, root["ts"])
+                assert "channels:history" in told["text"], count
+                assert "@whypending team-a/train" in told["text"]
+    assert len([entry for entry in logs if entry.get("scope") == "channels:history"]) == 1
+
+
+async def test_help_is_help() -> None:
+    service = Recorded(recorded(QUOTA))
+    async with workspace(service) as world:
+        said = await world.slack.say(mention("help"), world.ml, world.ann)
+        assert "Why is my job pending?" in shown(await reply(world, said["ts"]))
+        assert service.asked == []
+
+
+async def test_edits_bots_and_its_own_messages_are_not_answered() -> None:
+    service = Recorded(recorded(QUOTA))
+    async with workspace(service) as world:
+        said = {"type": "app_mention", "channel": world.ml.id, "text": mention("team-a/train"), "team": world.ann.team}
+        several: tuple[dict[str, Any], ...] = (
+            {"user": world.ann.id, "edited": {"user": world.ann.id, "ts": "9.0"}},
+            {"user": world.ann.id, "bot_id": "B0OTHER"},
+            {"user": BOT, "bot_id": "B0BOT"},
+            {"user": world.ann.id, "subtype": "bot_message"},
+            {"user": world.ann.id, "type": "message", "channel_type": "channel"},
+            {
+                "type": "message",
+                "channel_type": "im",
+                "subtype": "message_changed",
+                "message": {"text": "team-a/train"},
+            },
+        )
+        for number, more in enumerate(several):
+            ts = f"{number}.5"
+            delivery = await world.slack.event({**said, "ts": ts, "event_ts": ts, **more})
+            assert delivery.acked_at is not None
+        await idle(world)
+        assert service.asked == []
+        assert not by_bot(world.ml.messages)
+
+
+async def test_a_repeated_event_is_answered_once() -> None:
+    service = Recorded(recorded(QUOTA))
+    async with workspace(service) as world:
+        said = await world.slack.say(mention("team-a/train"), world.ml, world.ann)
+        await reply(world, said["ts"])
+        delivery = next(d for d in world.slack.deliveries if d.kind == "events_api")
+        await world.slack.redeliver(delivery)
+        again = {**delivery.payload["event"]}
+        await world.slack.event(again, world.ann)  # another event about the same message
+        await idle(world)
+        assert len(service.asked) == 1
+        assert len(by_bot(world.ml.thread(said["ts"]))) == 1
+
+
+async def test_a_direct_message_is_a_question() -> None:
+    async with workspace(recorded(QUOTA)) as world:
+        direct = world.slack.channel("ann", world.ann, im=True)
+        said = await world.slack.say("team-a/train", direct, world.ann)
+        assert SENTENCE in shown(await reply(world, said["ts"], direct))
+        other = await world.slack.say("good morning", direct, world.ann)
+        assert "for example: @whypending team-a/train" in shown(await reply(world, other["ts"], direct))
+
+
+async def test_a_stranger_is_refused_and_no_thread_is_read_for_one() -> None:
+    service = Recorded(recorded(QUOTA))
+    async with workspace(service) as world:
+        eve = world.slack.person("eve", team="T0OTHER")
+        world.ml.members.add(eve.id)
+        for text in ("team-a/train", "", "help"):
+            said = await world.slack.say(mention(text), world.ml, eve)
+            told = await reply(world, said["ts"])
+            assert "team-a" not in shown(told)
+        assert service.asked == []
+        assert not world.slack.called("conversations.replies")
+
+
+async def test_what_may_not_be_asked_here_is_refused_to_the_asker_alone() -> None:
+    service = Recorded(recorded(QUOTA))
+    rules = (Access(name="default", namespaces=("lab-*",)),)
+    async with workspace(service, access=rules) as world:
+        await world.slack.say(mention("team-a/train"), world.ml, world.ann)
+        told = await world.whisper()
+        assert "team-a" in shown(told)
+        assert not told.get("thread_ts"), "a thread without replies shows no private messages"
+        assert service.asked == []
+
+
+async def test_where_the_thread_is_closed_the_answer_is_private() -> None:
+    slack = LocalSlack()
+    slack.fail("chat.postMessage", error="restricted_action_thread_locked", times=9)
+    async with workspace(recorded(QUOTA), slack=slack) as world:
+        root = await world.slack.say("late again", world.ml, world.ann)
+        await world.slack.say(mention("team-a/train"), world.ml, world.ann, thread_ts=root["ts"])
+        private = await world.whisper()
+        assert SENTENCE in shown(private)
+        assert "restricted_action_thread_locked" in shown(private)
+
+
+# The message shortcut
+
+
+async def test_the_shortcut_answers_in_the_thread_of_an_alert() -> None:
+    async with workspace(recorded(QUOTA)) as world:
+        alert = world.slack.put(world.ml, dict(ALERT))
+        await world.slack.shortcut(WHY, world.ann, alert, world.ml)
+        card = await reply(world, alert["ts"])
+        assert SENTENCE in shown(card)
+
+
+def mrkdwn(text: str) -> dict[str, str]:
+    return {"type": "mrkdwn", "text": text}
+
+
+FIELDS = [{"title": "namespace", "value": "team-a"}, {"title": "job_name", "value": "train"}]
+RICH = [{"type": "text", "text": "see "}, {"type": "text", "text": "team-a/train", "style": {"code": True}}]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"text": "FIRING KueuePending namespace=team-a job_name=train"},
+        {"text": "<https://hl.example.com/c/main/kueue/workloads/team-a/job-train-6cac3|job-train-6cac3>"},
+        {"text": "```kubectl -n team-a describe job train```"},
+        {"blocks": [{"type": "section", "fields": [mrkdwn("*namespace:* team-a"), mrkdwn("*job_name:* train")]}]},
+        {"attachments": [{"fields": FIELDS}]},
+        {"blocks": [{"type": "rich_text", "elements": [{"type": "rich_text_section", "elements": RICH}]}]},
+    ],
+    ids=["labels", "link", "kubectl", "fields", "attachment fields", "rich text"],
+)
+async def test_whatever_form_a_message_has_its_job_is_found(message: dict[str, Any]) -> None:
+    service = Recorded(recorded(QUOTA))
+    async with workspace(service) as world:
+        stored = world.slack.put(world.ml, {"user": world.ann.id, "text": "x", **message})
+        await world.slack.shortcut(WHY, world.ann, stored, world.ml)
+        await reply(world, stored["ts"])
+        assert (service.asked[0].namespace, service.asked[0].name.partition("-6cac3")[0]) in {
+            ("team-a", "train"),
+            ("team-a", "job-train"),
+        }
+
+
+async def opened(world: World) -> dict[str, Any]:
+    """Wait for a modal."""
+    return await world.slack.until(lambda: next(iter(world.slack.views.values()), None))
+
+
+def values(**given: Any) -> dict[str, Any]:
+    """What Slack sends of a filled-in form."""
+    return {block: {block: state if isinstance(state, dict) else {"value": state}} for block, state in given.items()}
+
+
+async def test_of_several_jobs_in_a_message_the_form_offers_each() -> None:
+    async with workspace(recorded(QUOTA)) as world:
+        said = await world.slack.say("team-a/train or team-a/holder?", world.ml, world.ann)
+        await world.slack.shortcut(WHY, world.ann, said, world.ml)
+        view = await opened(world)
+        options = view["blocks"][0]["element"]["options"]
+        assert [option["text"]["text"] for option in options] == ["team-a/train", "team-a/holder"]
+        await world.slack.submit(view, world.ann, values(found={"selected_option": options[0]}))
+        assert SENTENCE in shown(await reply(world, said["ts"]))
+        assert world.slack.views == {}, "it closed"
+
+
+async def test_where_nothing_is_found_the_form_asks_and_says_what_is_wrong_beside_the_field() -> None:
+    async with workspace(recorded(QUOTA), clusters=[{"name": "prod"}, {"name": "lab"}]) as world:
+        said = await world.slack.say("it hangs", world.ml, world.ann)
+        await world.slack.shortcut(WHY, world.ann, said, world.ml)
+        view = await opened(world)
+        assert [b["block_id"] for b in view["blocks"] if b["type"] == "input"] == [
+            "cluster",
+            "namespace",
+            "name",
+            "kind",
+        ]
+        for given, block, words in (
+            (values(namespace="team-a", name=None), "name", "name"),
+            (values(namespace=None, name="train"), "namespace", "team-a"),
+            (values(namespace="Team A!", name="train"), "namespace", "not a namespace"),
+            (values(namespace="team-a", name="tr_ain"), "name", "not a name"),
+            (values(namespace="team-a", name="a/b/c/d/e"), "name", "too many parts"),
+        ):
+            delivery = await world.slack.submit(view, world.ann, given)
+            assert delivery.response is not None
+            assert delivery.response["response_action"] == "errors"
+            assert list(delivery.response["errors"]) == [block], given
+            assert words in delivery.response["errors"][block]
+        kind = {"selected_option": {"value": "Job"}}
+        lab = {"selected_option": {"value": "lab"}}
+        await world.slack.submit(view, world.ann, values(cluster=lab, namespace="team-a", name="train", kind=kind))
+        card = await reply(world, said["ts"])
+        assert SENTENCE in shown(card)
+        asked = world.bot.desk.service.asked  # type: ignore[attr-defined]
+        assert (asked[0].cluster, asked[0].kind) == ("lab", "Job")
+
+
+async def test_the_form_refuses_inline_what_may_not_be_asked() -> None:
+    service = Recorded(recorded(QUOTA))
+    async with workspace(service, access=(Access(name="default", namespaces=("lab-*",)),)) as world:
+        said = await world.slack.say("it hangs", world.ml, world.ann)
+        await world.slack.shortcut(WHY, world.ann, said, world.ml)
+        delivery = await world.slack.submit(await opened(world), world.ann, values(namespace="team-a", name="train"))
+        assert "team-a" in (delivery.response or {})["errors"]["namespace"]
+        assert service.asked == []
+
+
+async def test_the_global_shortcut_asks_where_the_answer_goes() -> None:
+    async with workspace(recorded(QUOTA)) as world:
+        await world.slack.shortcut(WHY, world.ann)
+        view = await opened(world)
+        chosen = values(where={"selected_conversation": world.ml.id}, namespace="team-a", name="train")
+        await world.slack.submit(view, world.ann, chosen)
+        assert SENTENCE in shown(await world.card())
+
+
+async def test_the_global_shortcut_answers_privately_where_the_bot_is_not() -> None:
+    async with workspace(recorded(QUOTA)) as world:
+        await world.slack.shortcut(WHY, world.ann)
+        chosen = values(where={"selected_conversation": world.elsewhere.id}, namespace="team-a", name="train")
+        await world.slack.submit(await opened(world), world.ann, chosen)
+        private = await world.whisper(world.elsewhere)
+        assert SENTENCE in shown(private)
+        assert "/invite @whypending" in shown(private)
+
+
+@pytest.mark.parametrize("error", ["expired_trigger_id", "invalid_arguments", "internal_error"])
+@pytest.mark.parametrize("text", ["it hangs", "team-a/train or team-a/holder"])
+async def test_a_form_that_does_not_open_leaves_words_and_buttons(error: str, text: str) -> None:
+    slack = LocalSlack()
+    slack.fail("views.open", error=error, times=9)
+    async with workspace(recorded(QUOTA), slack=slack) as world:
+        said = await world.slack.say(text, world.ml, world.ann)
+        await world.slack.shortcut(WHY, world.ann, said, world.ml)
+        private = await world.whisper()
+        assert "/whypending team-a/train" in private["text"]
+        if "team-a" in text:
+            await world.slack.click(private, world.ml, world.ann, "pick-0")
+            await world.slack.until(lambda: [m for m in by_bot(world.ml.messages) if SENTENCE in shown(m)] or None)
+
+
+async def test_the_shortcut_where_the_bot_is_not_answers_privately() -> None:
+    async with workspace(recorded(QUOTA)) as world:
+        said = await world.slack.say("team-a/train waits", world.elsewhere, world.ann)
+        await world.slack.shortcut(WHY, world.ann, said, world.elsewhere)
+        private = await world.whisper(world.elsewhere)
+        assert SENTENCE in shown(private)
+        assert "/invite @whypending" in shown(private)
+
+
+async def test_a_stranger_uses_no_shortcut() -> None:
+    service = Recorded(recorded(QUOTA))
+    async with workspace(service) as world:
+        eve = world.slack.person("eve", team="T0OTHER")
+        said = await world.slack.say("team-a/train waits", world.ml, world.ann)
+        await world.slack.shortcut(WHY, eve, said, world.ml)
+        await world.whisper()
+        assert world.slack.views == {}
+        assert service.asked == []
+
+
+async def test_an_unreadable_question_offers_the_form() -> None:
+    async with workspace(recorded(QUOTA)) as world:
+        await world.ask("")
+        refusal = await world.whisper()
+        await world.slack.click(refusal, world.ml, world.ann, "form")
+        view = await opened(world)
+        await world.slack.submit(view, world.ann, values(namespace="team-a", name="train"))
+        assert SENTENCE in shown(await world.card())
