@@ -156,7 +156,7 @@ def _hold(told: Told, seen: State, change: Change, settle: float) -> float:
     back = seen.key == told.before
     if change in {"finished", "replaced", "readmitted"} or (change in {"running", "never"} and not back):
         return 0.0
-    patience = 2.0 ** min(told.swings + 1, MOST_SWINGS) if back else 1.0
+    patience = 2.0 ** min(told.swings, MOST_SWINGS) if back else 1.0
     if change == "reason" and told.state.complete and not seen.complete:
         patience *= 4  # it may be another reason only because something could not be read for a while
     return settle * patience

@@ -182,6 +182,9 @@ class Watches:
             return changes.plain(
                 f"{ref.asked} is not watched: that moment is not within the next {self.settings.watch_hours:g} hours."
             )
+        job = look.answer.job
+        if job is not None:  # the same job is watched once, however it was asked for
+            ref = replace(ref, namespace=job.namespace, kind=job.kind, name=job.name)
         watch = Watch(
             new_id(), asker.team, asker.user, question.place.channel, thread, ref.namespace, ref.name, audience.level, now,
             limit, enterprise=asker.enterprise, message=card, cluster=ref.cluster, kind=ref.kind, uid=look.state.uid,
@@ -194,6 +197,8 @@ class Watches:
             "watch", enterprise=asker.enterprise, team=asker.team, user=asker.user, channel=watch.channel, asked=ref.asked,
             cluster=ref.cluster, disclosure=audience.level, result="begun" if added else "had",
         )  # fmt: skip
+        # The next round gives a full answer: until then nothing is compared with what this one saw.
+        self._kept[_key(watch)] = _Kept(names=look.workloads)
         return _begun(look, new=added, deadline=by)
 
     async def stop(self, question: Question) -> Message:
@@ -264,10 +269,12 @@ class Watches:
     async def round(self) -> None:
         """Look at every watched job once, and tell what changed."""
         lease = max(self.settings.lease_seconds, 3 * self.settings.watch_poll_seconds)
+        before = set(self._kept)
         watches = await self.memory.claim(lease)
         telemetry.WATCHES.set(len(watches))
         units = [_Unit(key, members) for key, members in _grouped(watches, _key).items()]
-        self._kept = {unit.key: self._kept[unit.key] for unit in units if unit.key in self._kept}
+        for key in before - {unit.key for unit in units}:
+            self._kept.pop(key, None)
         if not watches:
             return
         places = _grouped(units, lambda unit: (unit.ref.cluster, unit.ref.namespace))
