@@ -216,6 +216,12 @@ class Tree:
         """Give the tree with nothing in use."""
         return Tree(replace(node, usage={}) for node in self._nodes.values())
 
+    def with_usage(self, queue: NodeId, more: Mapping[Key, int]) -> "Tree":
+        """Give the tree in which a ClusterQueue uses that much more."""
+        node = self._nodes[queue]
+        usage = {**node.usage, **{key: add(node.usage.get(key, 0), value) for key, value in more.items()}}
+        return Tree(replace(item, usage=usage) if item.id == queue else item for item in self._nodes.values())
+
     def _changed(self, which: Iterable[NodeId], change: Callable[[Limits], Limits]) -> "Tree":
         wanted = set(which)
         return Tree(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from bot.core import objects as o
 from bot.core import quantity, texts
 from bot.core.diagnosis import Evidence
+from bot.core.facts.flavors import exclusion, selected_keys
 from bot.core.facts.identity import suspended
 from bot.core.names import named, quoted, subject
 from bot.core.objects import condition, is_true
@@ -439,6 +440,49 @@ def _flavor_edited(facts: "Facts") -> Match | None:
     return None
 
 
+def _label_keys(facts: "Facts") -> Match | None:
+    said, queue = _verdict(facts), facts.queue.cluster_queue
+    if said is None or queue is None:
+        return None
+    for reason in said.reasons:
+        if not isinstance(reason, texts.AffinityMismatch):
+            continue
+        flavor = facts.snapshot.look_of(o.ResourceFlavor, reason.flavor)
+        beside = _flavors_beside(facts, queue, reason.flavor)
+        if flavor is None or not beside:
+            continue
+        specs = [pod_set.template.spec for pod_set in facts.identity.want().spec.pod_sets]
+        keys = {key for other in beside for key in other.spec.node_labels} - flavor.spec.node_labels.keys()
+        foreign = sorted({key for spec in specs for key in selected_keys(spec) if key in keys})
+        alone = exclusion(flavor.name, flavor, facts.quota.requests)
+        if not foreign or (alone is not None and alone.cause == "labels"):
+            continue
+        return Match(
+            f"flavor {quoted(flavor.name)} has no label {quoted(', '.join(foreign))}, which the pods select; another flavor of "
+            "its resource group has it, and so Kueue takes this one for a mismatch",
+            (
+                Evidence(
+                    subject("ResourceFlavor", flavor.name), "spec.nodeLabels",
+                    quoted(", ".join(f"{k}={v}" for k, v in sorted(flavor.spec.node_labels.items()))) or "none",
+                ),
+                _said(facts),
+            ),
+        )  # fmt: skip
+    return None
+
+
+def _flavors_beside(facts: "Facts", queue: o.ClusterQueue, name: str) -> list[o.ResourceFlavor]:
+    names = {
+        entry.name
+        for group in queue.spec.resource_groups
+        if any(entry.name == name for entry in group.flavors)
+        for entry in group.flavors
+        if entry.name != name
+    }
+    found = (facts.snapshot.look_of(o.ResourceFlavor, other) for other in sorted(names))
+    return [flavor for flavor in found if flavor is not None]
+
+
 ISSUES: tuple[Issue, ...] = (
     Issue(
         "kubernetes-sigs/kueue#2391",
@@ -534,6 +578,13 @@ ISSUES: tuple[Issue, ...] = (
         ("0.18.5", "0.19.1"),
         _flavor_edited,
         workaround="change any field of the ClusterQueue, so that Kueue looks again",
+    ),
+    Issue(
+        "kubernetes-sigs/kueue#12446",
+        "a flavor is refused for a node label that only another flavor of its resource group has",
+        ("0.17.6", "0.18.2", "0.19.0"),
+        _label_keys,
+        workaround="give every flavor of the resource group the label, or put the flavors into queues of their own",
     ),
 )
 """Every issue, in the order in which they are named. Add one with its signature, its fixed versions and its reference."""

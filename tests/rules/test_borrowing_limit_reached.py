@@ -15,7 +15,7 @@ def test_fires() -> None:
     assert (answer.outlook, answer.move) == ("wait", "nobody")
     sentence = show(answer.headline.sentence, plain)
     assert "Needs 1 more gpu in flavor f" in sentence
-    assert "ClusterQueue gpu-cq uses 5 of 4 and may borrow no more than 2" in sentence
+    assert "ClusterQueue gpu-cq uses 5 of the 6 that it may have (4 of its own and 2 borrowed)" in sentence
     assert "team-b/big holds 5" in sentence
     assert "by at least 1" in show(answer.headline.next[-1].do, plain)
 
@@ -28,7 +28,7 @@ def test_fires_for_an_ancestors_limit_and_names_who_fills_it() -> None:
     held = holder("filler", "sister", {"gpu": ("f", 6)})
     answer = small(*tree, held, waiting(gpu=3)).ask("team-a/train")
     assert answer.headline.rule == "borrowing-limit-reached"
-    assert "Cohort low uses 6 of 4 and may borrow no more than 3" in show(answer.headline.sentence, plain)
+    assert "Cohort low uses 6 of the 7 that it may have (4 of its own and 3 borrowed)" in show(answer.headline.sentence, plain)
     assert [entry.job for entry in answer.holders] == ["Job/filler"]
 
 

@@ -91,6 +91,13 @@ def _disagreeing(spec: o.PodSpec, labels: dict[str, str]) -> tuple[str, ...]:
     return tuple(sorted(keys))
 
 
+def selected_keys(spec: o.PodSpec) -> frozenset[str]:
+    """Give the label keys that a pod's node selector and required node affinity speak of."""
+    required = required_node_affinity(spec)
+    terms = required.node_selector_terms if required is not None else ()
+    return frozenset(spec.node_selector) | {entry.key for term in terms for entry in term.match_expressions}
+
+
 def selects(pod_sets: Iterable[PodSetRequests], keys: Iterable[str]) -> tuple[str, ...]:
     """Give what the pods themselves say about these label keys: "cloud/gpu=t4", "zone In a, b"; sorted, unique."""
     wanted = set(keys)

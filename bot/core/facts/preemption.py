@@ -14,6 +14,8 @@ from bot.core import objects as o
 from bot.core import texts
 from bot.core.facts.identity import JOB_UID_LABEL, PREFIX
 from bot.core.facts.lazy import fact
+from bot.core.moments import lasting
+from bot.core.names import named, quoted
 from bot.core.objects import condition, is_true
 from bot.core.records import dataclass
 from bot.core.snapshot import Snapshot, Unknown, holders
@@ -294,6 +296,21 @@ class Preemption:
         if ready is None or ready.status == "True":
             return ""
         return "unreachable" if ready.status == "Unknown" else "not ready"
+
+
+def pod_state(hanging: HangingPod) -> str:
+    """Write how a pod of an evicted Workload hangs: "hangs on node n1, which is unreachable"."""
+    node = named("Node", hanging.pod.spec.node_name) if hanging.pod.spec.node_name else ""
+    if hanging.node_trouble:
+        return f"hangs on node {node}, which is {hanging.node_trouble}"
+    place = f" on node {node}" if node else ""
+    if hanging.overdue is None:
+        return f"still runs{place} and nobody has deleted it"
+    if hanging.overdue < 0:
+        return f"is still within its grace period{place}"
+    held = [name for name in hanging.pod.metadata.finalizers if name]
+    finalizers = f", held by finalizer {quoted(held[0], 80)}" if held else ""
+    return f"should have been gone {lasting(hanging.overdue)} ago{place}{finalizers}"
 
 
 def pods_of(facts: "Facts", workload: o.Workload) -> tuple[o.Pod, ...]:

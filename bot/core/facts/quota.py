@@ -280,12 +280,13 @@ class Quota:
         """The Workload at the smallest size that partial admission would start; None without `minCount`."""
         if all(pod_set.min_count is None for pod_set in self.requests):
             return None
-        return place(
-            self.offer,
-            [
-                pod_set.scaled(pod_set.count if pod_set.min_count is None else pod_set.min_count)
-                for pod_set in self.requests
-            ],
+        return place(self.offer, self._least)
+
+    @fact
+    def _least(self) -> tuple[PodSetRequests, ...]:
+        return tuple(
+            pod_set.scaled(pod_set.count if pod_set.min_count is None else pod_set.min_count)
+            for pod_set in self.requests
         )
 
     @fact
@@ -293,6 +294,11 @@ class Quota:
         """The placement that decides: at the smallest size where that comes further, else of the whole Workload."""
         whole, smallest = self.placement, self.smallest
         return smallest if smallest is not None and RANK[smallest.verdict] > RANK[whole.verdict] else whole
+
+    @fact
+    def counted(self) -> tuple[PodSetRequests, ...]:
+        """The requests of the placement that decides."""
+        return self.requests if self.deciding is self.placement else self._least
 
     @fact
     def verdict(self) -> Verdict | None:
@@ -594,7 +600,10 @@ class Quota:
         return found
 
     def _held_in(self, queue: str) -> list[tuple[o.Workload, Mapping[Key, int]]]:
-        return [(workload, held(workload)) for workload in self.reserving(queue)]
+        """Who holds what in a queue; equal amounts are one mapping, since a queue may have thousands of holders."""
+        shared: dict[tuple[tuple[Key, int], ...], Mapping[Key, int]] = {}
+        found = ((workload, held(workload)) for workload in self.reserving(queue))
+        return [(workload, shared.setdefault(tuple(taken.items()), taken)) for workload, taken in found]
 
 
 def _dicts(data: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - free-form configuration

@@ -4,17 +4,21 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from bot.core import objects as o
 from bot.core import texts
-from bot.core.diagnosis import Evidence, Holder
+from bot.core.diagnosis import Evidence, Holder, Step
 from bot.core.facts.assignment import Figure, FlavorResult
 from bot.core.facts.quota import Shortfall
+from bot.core.moments import clock
 from bot.core.names import named, quoted, subject
+from bot.core.objects import is_true
 from bot.core.quantity import amount as quantity
 from bot.core.quantity import canonical, human
 from bot.core.snapshot import Unknown
 
 if TYPE_CHECKING:
     from bot.core.facts import Facts
+    from bot.core.facts.order import ReleaseWindow
 
 _COUNTED = {"cpu": ("CPU", "CPUs"), "pods": ("Pod", "Pods")}
 
@@ -99,9 +103,51 @@ def told(short: Shortfall) -> str:
 
 def released(short: Shortfall) -> str:
     """Write what has to happen: "2 nvidia.com/gpu are released"."""
-    parts = [amount(entry.resource, entry.short) for entry in short.figures] or _told_amounts(short)
+    return _are_released([amount(entry.resource, entry.short) for entry in short.figures] or _told_amounts(short))
+
+
+def _are_released(parts: list[str]) -> str:
     single = len(parts) == 1 and (parts[0].startswith("1 ") or not parts[0].partition(" ")[0].isdigit())
     return f"{listing(parts)} {'is' if single else 'are'} released"
+
+
+def waiting(facts: "Facts", short: Shortfall, under: str = "") -> tuple[Step, ...]:
+    """Give the step of waiting: for what, with partial admission from which size on, and until when at the latest.
+
+    `under` narrows where the release counts: " in the cohort". The moment is known only where those who hold what is
+    missing declare a maximum execution time.
+    """
+    part = _at_smallest(facts, short)
+    what = f"when {released(short)}{under}"
+    do = f"Wait: it starts {what}." if not part else f"Wait: it starts {part}{under}, and in full {what}."
+    window = _window(facts)
+    if window is not None:
+        first = "" if window.latest is not None else " (for it alone, not for those before it)"
+        at = clock(window.latest if window.latest is not None else window.earliest)
+        do += f" Enough is released until {at}{first} {window.basis}."
+    return (Step("nobody", do),)
+
+
+def _window(facts: "Facts") -> "ReleaseWindow | None":
+    try:
+        return facts.order.release_window
+    except Unknown:
+        return None
+
+
+def _at_smallest(facts: "Facts", short: Shortfall) -> str:
+    """Write from which size on partial admission starts it: "with 4 of its 8 pods when 2 CPUs are released"; "" without."""
+    if not short.figures or short.at_minimum:
+        return ""
+    smallest = facts.quota.smallest
+    group = smallest.deciding if smallest is not None else None
+    nearest = group.nearest if group is not None and group.verdict == "wait" else None
+    if nearest is None:
+        return ""
+    pod_sets = facts.quota.requests
+    least = sum(pod_set.count if pod_set.min_count is None else pod_set.min_count for pod_set in pod_sets)
+    parts = [amount(entry.resource, entry.short) for entry in nearest.deciding]
+    return f"with {least} of its {sum(p.count for p in pod_sets)} pods when {_are_released(parts)}"
 
 
 def usage(short: Shortfall) -> str:
@@ -123,7 +169,10 @@ def holding(facts: "Facts", short: Shortfall, most: int = 2) -> str:
     found = holders(facts, short)
     if not found:
         return ""
-    parts = [f"{_holder(entry)} holds {human(entry.resource, entry.amount)}" for entry in found[:most]]
+    parts = [
+        f"{_holder(entry)} holds {human(entry.resource, entry.amount)}{_not_running(facts, entry)}"
+        for entry in found[:most]
+    ]
     rest = len(found) - most
     return (
         "; " + ", ".join(parts) + (f" and {rest} more Workload{'s' if rest > 1 else ''} the rest" if rest > 0 else "")
@@ -142,6 +191,16 @@ def holders(facts: "Facts", short: Shortfall) -> tuple[Holder, ...]:
 def _holder(holder: Holder) -> str:
     kind, _, name = holder.job.partition("/")
     return named(kind, name, holder.namespace)
+
+
+def _not_running(facts: "Facts", holder: Holder) -> str:
+    """Write of a holder that it has its quota and does not run with it; "" of the others."""
+    workload = facts.snapshot.look_of(o.Workload, holder.workload, holder.namespace)
+    if workload is None:
+        return ""
+    if is_true(workload.status.conditions, "Evicted"):
+        return " until its pods are gone"
+    return "" if is_true(workload.status.conditions, "Admitted") else ", not admitted yet"
 
 
 def elsewhere(short: Shortfall) -> str:

@@ -203,8 +203,10 @@ def _open(facts: "Facts", flavor: str, out: Exclusion) -> Suggestion:
         return Suggestion("tolerate", "fits", Step("asker", do))
     item = facts.snapshot.look_of(o.ResourceFlavor, flavor)
     labels = item.spec.node_labels if item is not None else {}
-    wanted = listing(quoted(f"{key}={labels[key]}") for key in out.labels if key in labels)
-    return Suggestion("select", "fits", Step("asker", f"Select {wanted} instead: flavor {name} has room now."))
+    wanted = [quoted(f"{key}={labels[key]}") for key in out.labels if key in labels]
+    unknown = [quoted(key) for key in out.labels if key not in labels]
+    do = f"Select {listing(wanted)} instead" if wanted else f"Do not select {listing(unknown)}"
+    return Suggestion("select", "fits", Step("asker", f"{do}: flavor {name} has room now."))
 
 
 def _other_queue(facts: "Facts") -> list[Suggestion]:

@@ -2,9 +2,12 @@
 
 from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
+from bot.core.facts.aside import SetAside, set_aside
 from bot.core.facts.order import LOST_IN_CYCLE, Standing, job_of, verdict_text
+from bot.core.facts.shortage import amount
 from bot.core.moments import clock
 from bot.core.names import named, quoted, subject
+from bot.core.quantity import canonical, human
 from bot.core.rule import rule
 from bot.core.snapshot import Unknown
 
@@ -36,6 +39,9 @@ def behind_in_queue(facts: Facts) -> Found | None:
     me = subject("Workload", own.name, own.namespace)
     text = verdict_text(own)
     lost = any(part in text.lower() for part in LOST_IN_CYCLE)
+    aside = set_aside(facts) if not ahead else None
+    if aside is not None and (lost or not text or aside.stays):
+        return _set_aside(aside, me, text)
     if not ahead and not lost:
         if not order.full and order.line.position is None and not text:
             reason = "the Workloads that wait in the same ClusterQueue were not all read"
@@ -66,6 +72,38 @@ def behind_in_queue(facts: Facts) -> Found | None:
         tuple(steps),
         subjects,
         "certain" if order.full and not order.usage_based else "likely",
+    )
+
+
+def _set_aside(aside: SetAside, me: str, text: str) -> Found:
+    kind, name = job_of(aside.head)
+    job, queue = named(kind, name, aside.head.namespace), named("ClusterQueue", aside.queue)
+    figure = aside.figure
+    evidence = [
+        Evidence(
+            subject("ClusterQueue", aside.queue),
+            f"set aside[{figure.flavor}][{figure.resource}]",
+            canonical(figure.resource, aside.amount),
+            "computed",
+        )
+    ]
+    if text:
+        evidence.append(Evidence(me, "status.conditions[QuotaReserved].message", quoted(text), "kueue"))
+    left = human(figure.resource, figure.available.amount)
+    return Found(
+        f"It would fit, but Kueue sets {amount(figure.resource, aside.amount)} in flavor {quoted(figure.flavor)} aside for {kind}"
+        f" {job}, the head of ClusterQueue {queue}, which can preempt nobody: that leaves {left} of the"
+        f" {human(figure.resource, figure.requested)} that it asks for.",
+        tuple(evidence),
+        (
+            Step("nobody", f"Wait: it starts once {job} is admitted or given up, if enough is left then."),
+            Step(
+                "queue-admin",
+                f"Or set reclaimWithinCohort of ClusterQueue {queue} to Any: then Kueue sets nothing aside.",
+            ),
+        ),
+        (subject("Workload", aside.head.name, aside.head.namespace), subject("ClusterQueue", aside.queue)),
+        "likely",
     )
 
 

@@ -1,6 +1,6 @@
 """Rule borrowing-limit-reached."""
 
-from bot.core.diagnosis import Found, Step
+from bot.core.diagnosis import Found
 from bot.core.facts import Facts
 from bot.core.facts import shortage as words
 from bot.core.facts.quota import NEEDS
@@ -28,18 +28,18 @@ def borrowing_limit_reached(facts: Facts) -> Found | None:
     main, tree = short.main, facts.quota.tree
     bound = main.available
     node, key = (bound.kind, bound.name), (main.flavor, main.resource)
-    used = f"{human(main.resource, tree.usage(node, key))} of {human(main.resource, tree.subtree(node, key))}"
-    limit = human(main.resource, tree.limits(node, key).borrowing or 0)
+    own, limit = tree.subtree(node, key), tree.limits(node, key).borrowing or 0
+    used, most = (human(main.resource, value) for value in (tree.usage(node, key), own + limit))
     sentence = (
         f"Needs {words.where(short)}{words.lacking(short)} in flavor {quoted(short.flavor)}: {bound.kind}"
-        f" {named(bound.kind, bound.name)} uses {used} and may borrow no more than {limit}, although its cohort has room"
+        f" {named(bound.kind, bound.name)} uses {used} of the {most} that it may have ({human(main.resource, own)} of its"
+        f" own and {human(main.resource, limit)} borrowed), although its cohort has room"
         f"{words.holding(facts, short)}.{words.elsewhere(short)}"
     )
-    wait = Step("nobody", f"Wait: it starts when {words.released(short)} under this limit.")
     return Found(
         sentence,
         words.evidence(facts, short),
-        ways(wait, *steps(facts), raise_limit(facts, main, bound)),
+        ways(*words.waiting(facts, short, " under this limit"), *steps(facts), raise_limit(facts, main, bound)),
         words.subjects(facts, short, node),
         certainty=short.certainty,
     )

@@ -1,6 +1,6 @@
 """Rule cohort-exhausted."""
 
-from bot.core.diagnosis import Evidence, Found, Step
+from bot.core.diagnosis import Evidence, Found
 from bot.core.facts import Facts
 from bot.core.facts import shortage as words
 from bot.core.facts.quota import NEEDS
@@ -26,13 +26,13 @@ def cohort_exhausted(facts: Facts) -> Found | None:
     if short is None or short.cause != "cohort-exhausted":
         return None
     flavor, main = quoted(short.flavor), short.main
-    wait = Step("nobody", f"Wait: it starts when {words.released(short)} in the cohort.")
+    wait = words.waiting(facts, short, " in the cohort")
     if main is None:
         return Found(
             f"Needs {words.lacking(short)} in flavor {flavor}, says Kueue: it must borrow, and the cohort was not read"
             f"{words.holding(facts, short)}.",
             words.evidence(facts, short),
-            (wait,),
+            wait,
             words.subjects(facts, short),
             certainty=short.certainty,
         )
@@ -54,7 +54,7 @@ def cohort_exhausted(facts: Facts) -> Found | None:
     return Found(
         sentence,
         (*words.evidence(facts, short), *proof),
-        ways(wait, *steps(facts)),
+        ways(*wait, *steps(facts)),
         words.subjects(facts, short, root),
         certainty=short.certainty,
     )

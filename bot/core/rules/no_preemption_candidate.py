@@ -27,6 +27,8 @@ def no_preemption_candidate(facts: Facts) -> Found | None:
     short, queue = facts.quota.shortfall, facts.quota.queue
     if short is None or short.main is None or short.verdict != "wait" or queue is None or not policies(queue).any:
         return None
+    if facts.order.preemption.victims or facts.order.preemption.announced is not None:
+        return None  # somebody is preempted for it, or could be
     found = candidates(facts, short)
     if not found or any(not candidate.refused for candidate in found):
         return None

@@ -2,7 +2,7 @@
 
 from bot.core.diagnosis import Certainty, Evidence, Found, Step
 from bot.core.facts import Facts
-from bot.core.moments import clock
+from bot.core.moments import clock, lasting
 from bot.core.names import quoted, subject
 from bot.core.objects import condition
 from bot.core.rule import rule
@@ -48,6 +48,15 @@ def not_evaluated_yet(facts: Facts) -> Found | None:
     proof = Evidence(mine, "status.conditions[QuotaReserved].message", quoted(refusal.message), "kueue")
     was = "was evicted" if repeats else "became ready to be looked at"
     when = f" at {clock(since)}" if since is not None else ""
+    requeued = condition(workload.status.conditions, "Requeued")
+    out = requeued is not None and requeued.status == "False"
+    kept = f", and Requeued is still False ({quoted(requeued.reason, 60)})" if out and requeued is not None else ""
+    age = facts.age(since)
+    if age is not None and age > facts.thresholds.long:
+        wait = (
+            Step("platform", f"Kueue should have looked in these {lasting(age)}: see what its controller manager logs about it."),
+            Step("platform", "Or change any field of its ClusterQueue, so that Kueue looks again."),
+        )  # fmt: skip
     return Found(
-        f"It {was}{when}, and Kueue has not looked at it again yet.", (proof,), wait, (mine,), certainty=certainty
+        f"It {was}{when}, and Kueue has not looked at it again yet{kept}.", (proof,), wait, (mine,), certainty=certainty
     )

@@ -3,7 +3,7 @@
 from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
 from bot.core.facts.order import duration
-from bot.core.facts.preemption import HangingPod, Stalled, Victim
+from bot.core.facts.preemption import Stalled, Victim, pod_state
 from bot.core.moments import stamp
 from bot.core.names import named, quoted, subject
 from bot.core.rule import rule
@@ -112,22 +112,8 @@ def _hanging(facts: Facts, stalled: Stalled, subjects: tuple[str, ...], evidence
     else:
         steps.append(Step("platform", f"Find out why nobody deletes pod {name}: the controller of its job."))
     return Found(
-        f"{head}{more}, because pod {name} {_pod_state(pod)}.",
+        f"{head}{more}, because pod {name} {pod_state(pod)}.",
         (*evidence, facts_of_pod),
         tuple(steps),
         (*subjects, subject("Pod", pod.pod.name, pod.pod.namespace)),
     )
-
-
-def _pod_state(hanging: HangingPod) -> str:
-    node = named("Node", hanging.pod.spec.node_name) if hanging.pod.spec.node_name else ""
-    if hanging.node_trouble:
-        return f"hangs on node {node}, which is {hanging.node_trouble}"
-    place = f" on node {node}" if node else ""
-    if hanging.overdue is None:
-        return f"still runs{place} and nobody has deleted it"
-    if hanging.overdue < 0:
-        return f"is still within its grace period{place}"
-    held = [name for name in hanging.pod.metadata.finalizers if name]
-    finalizers = f", held by finalizer {quoted(held[0], 80)}" if held else ""
-    return f"should have been gone {duration(hanging.overdue)} ago{place}{finalizers}"

@@ -1,6 +1,6 @@
 """Rule quota-in-use."""
 
-from bot.core.diagnosis import Found, Step
+from bot.core.diagnosis import Found
 from bot.core.facts import Facts
 from bot.core.facts import shortage as words
 from bot.core.facts.quota import NEEDS
@@ -37,11 +37,10 @@ def quota_in_use(facts: Facts) -> Found | None:
     else:
         held = words.holding(facts, short) or "; who uses it was not read"
         sentence = f"Needs {words.lacking(short)} in flavor {flavor} of {here}, says Kueue{held}."
-    wait = Step("nobody", f"Wait: it starts when {words.released(short)}.")
     return Found(
         sentence,
         words.evidence(facts, short),
-        ways(wait, *steps(facts)),
+        ways(*words.waiting(facts, short), *steps(facts)),
         words.subjects(facts, short),
         certainty=short.certainty,
     )

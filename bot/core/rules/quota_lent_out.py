@@ -59,11 +59,10 @@ def quota_lent_out(facts: Facts) -> Found | None:
         if policy == "Never"
         else f"Limit what {here} lends (lendingLimit), so that its quota is there when it needs it."
     )
-    wait = Step("nobody", f"Wait: it starts when {words.released(short)}.")
     return Found(
         sentence,
         (*words.evidence(facts, short), *proof),
-        ways(Step("queue-admin", change), wait, *steps(facts)),
+        ways(Step("queue-admin", change), *words.waiting(facts, short), *steps(facts)),
         words.subjects(facts, short, *(("ClusterQueue", name) for name in borrowers)),
         certainty=short.certainty,
     )

@@ -45,14 +45,14 @@ def topology_does_not_fit(facts: Facts) -> Found | None:
             raise Unknown(reason)
         return told
     room = max(rooms, key=lambda room: (room.enough_empty, room.fits, room.fits_empty, room.flavor))
-    return _found(facts, room)
+    return _found(facts, room, _full_flavors(facts, room.flavor))
 
 
 def _computed(facts: Facts) -> tuple[list[Room], bool]:
     """The first pod set that does not fit in each flavor with quota, () when one flavor takes all; and whether any counts."""
     bad: list[Room] = []
     counted = False
-    for group in facts.quota.groups:
+    for group in facts.quota.deciding.groups:
         failing: list[Room] = []
         for flavor in group.flavors:
             if flavor.verdict != "fits" or _mismatched(facts, flavor.flavor):
@@ -71,13 +71,24 @@ def _computed(facts: Facts) -> tuple[list[Room], bool]:
     return bad, counted
 
 
+def _full_flavors(facts: Facts, flavor: str) -> tuple[str, ...]:
+    """The flavors beside this one whose quota it waits for: they may have the room once that is free."""
+    return tuple(
+        other.flavor
+        for group in facts.quota.deciding.groups
+        if any(entry.flavor == flavor for entry in group.flavors)
+        for other in group.flavors
+        if other.verdict == "wait" and not _mismatched(facts, other.flavor)
+    )
+
+
 def _mismatched(facts: Facts, flavor: str) -> bool:
     return any(facts.topology.mismatch(wish, flavor) is not None for wish in facts.topology.wishes)
 
 
-def _found(facts: Facts, room: Room) -> Found:
+def _found(facts: Facts, room: Room, full: tuple[str, ...]) -> Found:
     never = not room.enough_empty
-    outlook: Outlook = "never-as-written" if never else "wait"
+    outlook: Outlook = "never-as-written" if never and not full else "wait"
     topology, flavor = subject("Topology", room.topology), subject("ResourceFlavor", room.flavor)
     unit = f"{room.unit}{'s' if room.wanted != 1 else ''}"
     causes = ", ".join(f"{count} {quoted(cause, 120)}" for cause, count in room.excluded)
@@ -114,13 +125,20 @@ def _found(facts: Facts, room: Room) -> Found:
         own = facts.identity.want()
         me = subject("Workload", own.name, own.namespace)
         evidence.append(Evidence(me, "status.conditions[QuotaReserved].message", quoted(facts.history.text), "kueue"))
+    if full:
+        one = len(full) == 1
+        sentence += (
+            f" Flavor{'' if one else 's'} {', '.join(map(quoted, full))} {'has' if one else 'have'} no quota left now."
+        )
     steps = _steps(room, never=never, outside=outside)
+    if full and never:
+        steps = (Step("nobody", f"Wait for quota in flavor {' or '.join(map(quoted, full))}."), *steps)
     return Found(
         sentence,
         tuple(evidence),
         steps,
         (topology, flavor),
-        move="platform" if outside and (room.problem or room.fits_empty < room.wanted) else "asker",
+        move="platform" if room.problem == "no-domains" or (outside and room.fits_empty < room.wanted) else "asker",
         outlook=outlook,
     )
 
