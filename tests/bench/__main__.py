@@ -5,9 +5,12 @@ Ends with 1 when a bar is missed.
 """
 
 import importlib
+import logging
 import pkgutil
 import sys
 import time
+
+import structlog
 
 from tests import bench
 from tests.bench.row import head
@@ -25,6 +28,7 @@ def main(asked: list[str]) -> int:
     if unknown:
         print(f"no bench {', '.join(sorted(unknown))}; there are: {', '.join(names())}", file=sys.stderr)
         return 2
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
     print(head())
     missed = 0
     for name in asked or names():
