@@ -416,7 +416,12 @@ def _schema(_: argparse.Namespace) -> int:
 def _doctor(arguments: argparse.Namespace) -> int:
     from bot import service
 
-    healthy, lines = service.doctor_once(context=arguments.context, config=arguments.config)
+    if arguments.config is None:
+        healthy, lines = service.doctor_once(context=arguments.context)
+    else:
+        from bot.slack import doctor
+
+        healthy, lines = service.doctor_once(config=arguments.config, slack=doctor.examine)
     print("\n".join(lines))
     return NOTHING_HOLDS_IT if healthy else NO_ANSWER
 

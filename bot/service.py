@@ -309,9 +309,9 @@ def snapshot_once(
 
 
 def doctor_once(
-    context: str = "", config: Path | None = None, slack: Callable[[], Awaitable[list[Check]]] | None = None
+    context: str = "", config: Path | None = None, slack: Callable[[Settings], Awaitable[list[Check]]] | None = None
 ) -> tuple[bool, list[str]]:
-    """Examine the kubeconfig's cluster, or with `config` every cluster and the tokens of a configuration.
+    """Examine the kubeconfig's cluster, or with `config` every cluster, the tokens and Slack by a configuration.
 
     Gives whether nothing that is needed is missing, and lines for the terminal. Never raises.
     """
@@ -327,10 +327,12 @@ def doctor_once(
             except (settings_of.ConfigurationError, ValueError) as error:
                 return [Check("configuration", ok=False, sentence=str(error), remedy="Correct it and run this again.")]
             checks += _tokens(settings)
+            if slack is not None:
+                checks += await slack(settings)
         async with service:
-            for name in service.clusters:
-                checks += await service.examine(name)
-        return checks + (await slack() if slack is not None else [])
+            for found in await asyncio.gather(*(service.examine(name) for name in service.clusters)):
+                checks += found
+        return checks
 
     _quiet()
     checks = asyncio.run(ask())
