@@ -143,7 +143,9 @@ class _Run:
             return True
 
     def _applies_now(self, rule: Rule) -> bool:
-        return not rule.phases or self.facts.identity.phase in rule.phases
+        if rule.phases and self.facts.identity.phase not in rule.phases:
+            return False
+        return rule.stage != "quota" or rule.context or not self.facts.checks.refused
 
     def _check(self, rule: Rule) -> tuple[Found | None, str | None]:
         try:

@@ -116,6 +116,16 @@ class Checks:
             or (gave_back and check.said is not None and check.said.what == "reset" and check.said.previous == "Retry")
         )
 
+    @fact
+    def refused(self) -> bool:
+        """Whether a check says Retry while the Workload has no quota: then Kueue does not try its quota at all."""
+        workload = self._facts.identity.workload
+        return (
+            workload is not None
+            and self._facts.identity.phase == "waiting"
+            and any(state.state == "Retry" for state in workload.status.admission_checks)
+        )
+
     def words(self, check: Check) -> str:
         """Give what the check itself said last: its message, or after a reset what the eviction kept of it; "" for nothing."""
         if check.said is None or check.said.what != "reset":
