@@ -55,6 +55,7 @@ async def survey(
     for fault in found.faults:
         log.error("a rule broke", fault=fault)
     missing, rest = told(snapshot.gaps)
+    await asyncio.sleep(0)
     report = found.report(name=name, missing=missing, unseen=unseen(snapshot, selection.namespaces))
     return Surveyed(report, snapshot, selection, (*rest, *beside))
 

@@ -100,6 +100,22 @@ def pages(count: int, size: int = 500) -> Iterator[bytes]:
             page = []
 
 
+def recording(count: int) -> list[Object]:
+    """Give the whole cluster as a recording: its own document, what stands around, and so many Workloads."""
+    read = [
+        *("kueue.x-k8s.io/v1beta2/" + plural for plural in (
+            "workloads", "localqueues", "clusterqueues", "cohorts", "resourceflavors", "topologies", "admissionchecks",
+            "provisioningrequestconfigs", "multikueueconfigs", "multikueueclusters", "workloadpriorityclasses")),
+        "v1/namespaces", "v1/nodes", "v1/limitranges", "v1/pods", "v1/events", "batch/v1/jobs",
+        "scheduling.k8s.io/v1/priorityclasses", "node.k8s.io/v1/runtimeclasses",
+    ]  # fmt: skip
+    head = {
+        "apiVersion": "whypending/v1", "kind": "Recording", "metadata": {"name": "generated"}, "observedAt": stamp(NOW),
+        "kueueVersion": "v0.19.2", "kubernetesVersion": "v1.36.2", "read": read,
+    }  # fmt: skip
+    return [head, *(item for items in around().values() for item in items), *workloads(count)]
+
+
 def _admitted(number: int, count: int) -> Object:
     namespace, gpus = number // 2 % NAMESPACES, 1
     queue = namespace % QUEUES

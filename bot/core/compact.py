@@ -29,11 +29,14 @@ class Pool:
         """Start empty."""
         self._parts: dict[bytes, Any] = {}
         self._texts: dict[str, str] = {}
+        self._names: dict[tuple[str, ...], tuple[str, ...]] = {}
+        self._latest: datetime | None = None
         self._labels: dict[tuple[tuple[str, str], ...], dict[str, str]] = {}
 
     def shrink(self, workload: o.Workload) -> o.Workload:
         """Give the Workload made small."""
         meta, spec, status = workload.metadata, workload.spec, workload.status
+        self._latest = meta.creation_timestamp
         return o.Workload(
             workload.api_version and self.text(workload.api_version),
             workload.kind and self.text(workload.kind),
@@ -70,7 +73,7 @@ class Pool:
                 o.OwnerReference(self.text(ref.api_version), self.text(ref.kind), ref.name, ref.uid, ref.controller)
                 for ref in meta.owner_references
             ),
-            meta.creation_timestamp, meta.deletion_timestamp, self.part(meta.finalizers), meta.generation,
+            meta.creation_timestamp, meta.deletion_timestamp, self._same(meta.finalizers), meta.generation,
         )  # fmt: skip
 
     def _kueues(self, given: dict[str, str]) -> dict[str, str]:
@@ -82,12 +85,17 @@ class Pool:
             return {**dict(kept), KUEUE + "job-uid": uid}
         return self._labels.setdefault(kept, dict(kept))
 
+    def _same(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        return self._names.setdefault(names, names)
+
     def _condition(self, found: o.Condition) -> o.Condition:
-        text = self.text
+        text, at = self.text, found.last_transition_time
+        if at == self._latest:  # most conditions of one Workload flip in the same second
+            at = self._latest
+        self._latest = at
         return o.Condition(
-            text(found.type), text(found.status), text(found.reason), text(found.message),
-            found.last_transition_time, found.observed_generation,
-        )  # fmt: skip
+            text(found.type), text(found.status), text(found.reason), text(found.message), at, found.observed_generation
+        )
 
     def _pod_sets(self, pod_sets: tuple[o.PodSet, ...]) -> tuple[o.PodSet, ...]:
         return self.part(tuple(map(_bare, pod_sets)))

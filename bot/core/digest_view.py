@@ -12,7 +12,7 @@ from fnmatch import fnmatchcase
 from bot.core import engine, names
 from bot.core import objects as o
 from bot.core.diagnosis import Finding, Level, Move, Step
-from bot.core.digest import CATEGORIES, NOT_LOOKED_AT, Category, Cause, Change, Entry, Report, Selection
+from bot.core.digest import CATEGORIES, NOT_LOOKED_AT, Category, Cause, Change, Entry, Report, Selection, grouped
 from bot.core.disclosure import Audience, disclose
 from bot.core.facts import Thresholds
 from bot.core.reference import JobRef
@@ -175,7 +175,7 @@ def view(
     """
     eye = _Eye(level, selection, snapshot, thresholds)
     lines: dict[tuple[Category, str, str], list[Entry]] = {}
-    for group in report.groups:
+    for group in grouped(report.entries):
         lines.setdefault((group.category, group.rule, eye.queue(group.queue)), []).extend(group.entries)
     gone = [(entry.key, entry.rule) for entry in report.gone if eye.sees(entry.namespace)]
     by: dict[Category, int] = {}

@@ -63,6 +63,7 @@ async def _digest(url: str) -> dict[str, Any]:
     async with Service({"": Site(Cluster(url=url))}) as service:
         cpu, wall = time.process_time(), time.perf_counter()
         found = await survey(service, Selection())
+        await asyncio.sleep(0)
         shown = view(found.report, found.selection, found.snapshot, beside=found.beside)
         text = rendered.text(shown)
         cpu, wall = time.process_time() - cpu, time.perf_counter() - wall

@@ -307,15 +307,15 @@ class Identity:
     @property
     def _owned_by_name(self) -> list[tuple[o.Workload, o.OwnerReference]]:
         """The Workloads of the asked namespace that were read and have an owner of the asked name, with that owner."""
-        index = self._snapshot.once(("workloads by owner's name", self._ref.namespace), self._index_by_name)
-        return index.get(self._ref.name, [])
+        namespace, name = self._ref.namespace, self._ref.name
+        if name not in self._snapshot.once(("names of workloads' owners", namespace), self._owner_names):
+            return []
+        workloads = self._snapshot.all_of(o.Workload, read="seen", namespace=namespace)
+        return [(w, owner) for w in workloads for owner in w.metadata.owner_references if owner.name == name]
 
-    def _index_by_name(self) -> dict[str, list[tuple[o.Workload, o.OwnerReference]]]:
-        index: dict[str, list[tuple[o.Workload, o.OwnerReference]]] = {}
-        for workload in self._snapshot.all_of(o.Workload, read="seen", namespace=self._ref.namespace):
-            for owner in workload.metadata.owner_references:
-                index.setdefault(owner.name, []).append((workload, owner))
-        return index
+    def _owner_names(self) -> frozenset[str]:
+        workloads = self._snapshot.all_of(o.Workload, read="seen", namespace=self._ref.namespace)
+        return frozenset(owner.name for workload in workloads for owner in workload.metadata.owner_references)
 
     @fact
     def leftovers(self) -> tuple[o.Workload, ...]:
@@ -651,12 +651,33 @@ class Identity:
                 if kind_of(owner) not in _POD_LEVEL and any(workload in own for workload in self._shared(owner))
             ]
             return sharing[-1] if sharing else target
+        chosen = self.chosen_cluster
+        if chosen is not None:
+            owners = (*owners, chosen, *self.owners(chosen))
         above = [owner for owner in owners if kind_of(owner) not in {"CronJob", "Workload"}]
         managing = [owner for owner in above if queue_name(owner) is not None or self._direct(owner)]
         if isinstance(target, o.Pod):
             return managing[-1] if managing and kind_of(managing[-1]) not in _POD_LEVEL else target
         jobs = [owner for owner in above if isinstance(owner, o.Job) and kind_of(owner) in kinds.BY_NAME]
         return (managing or jobs or [target])[-1]
+
+    @fact
+    def cluster_selector(self) -> dict[str, str]:
+        """The labels by which an unfinished RayJob chooses a RayCluster that exists already; {} for anything else.
+
+        Kueue makes no Workload of such a RayJob: the RayCluster's counts (Kueue `pkg/controller/jobs/rayjob`).
+        """
+        target = self.target
+        if not isinstance(target, o.Job) or kind_of(target) != "RayJob" or job_finished(target) is not None:
+            return {}
+        selector = target.spec.get("clusterSelector")
+        return {str(key): str(value) for key, value in selector.items()} if isinstance(selector, dict) else {}
+
+    @fact
+    def chosen_cluster(self) -> o.KubeObject | None:
+        """The RayCluster that the asked RayJob chooses, None when it chooses none or that one was not seen."""
+        name = self.cluster_selector.get("ray.io/cluster", "")
+        return self._snapshot.look("RayCluster", name, self._ref.namespace) if name else None
 
     def _shared(self, owner: o.KubeObject) -> tuple[o.Workload, ...]:
         """The Workloads that an owner has itself; those of its pods where it makes one pod group of them."""
@@ -819,16 +840,44 @@ class Identity:
         if not workloads:
             self._prove_absence()
             return None
-        variants = [workload for workload in workloads if CONCURRENT_PARENT in workload.metadata.labels]
+        if isinstance(self.target, o.Workload) and is_variant(self.target):
+            workloads = self._with_siblings(self.target)
+        variants = [workload for workload in workloads if is_variant(workload)]
         own = [workload for workload in workloads if workload not in variants]
+        migrating = next((workload for workload in variants if _migrates(workload)), None)
+        if migrating is not None:
+            return migrating
         if variants and not any(phase_of(workload) in {"admitted", "finished"} for workload in own):
-            return max(variants, key=lambda workload: (_progress(workload), workload.name))
+            return max(variants, key=self._lead)
         workloads = tuple(own) or workloads
         best = max(_turn(workload) for workload in workloads)
         among = [workload for workload in workloads if _turn(workload) == best]
         if len({frozenset(owner.uid for owner in workload.metadata.owner_references) for workload in among}) > 1:
             return min(among, key=lambda workload: (-(workload.spec.priority or 0), _created(workload), workload.name))
         return among[-1]
+
+    def _with_siblings(self, variant: o.Workload) -> tuple[o.Workload, ...]:
+        """A variant that was asked about; with the sibling or the parent that is admitted, when there is one: that decides."""
+        parents = {ref.uid for ref in variant.metadata.owner_references if ref.kind == "Workload" and ref.uid}
+        family = [workload for uid in parents for workload in self._workload_index.get(uid, ())]
+        above = [self._snapshot.by_uid(uid) for uid in sorted(parents)]
+        family += [workload for workload in above if isinstance(workload, o.Workload)]
+        runs = [workload for workload in family if phase_of(workload) == "admitted"]
+        return (variant, *runs) if phase_of(variant) == "waiting" else (variant,)
+
+    def _lead(self, workload: o.Workload) -> tuple[int, bool, int, str]:
+        """Which of the variants speaks for all: the highest. The furthest; of those that wait one that can ever fit, as far as
+        Kueue says, and the first by the ClusterQueue's order of flavors.
+        """
+        lane = self._snapshot.look_of(o.LocalQueue, workload.spec.queue_name, workload.namespace)
+        queue = self._snapshot.look_of(o.ClusterQueue, lane.spec.cluster_queue) if lane is not None else None
+        groups = queue.spec.resource_groups if queue is not None else ()
+        order = [flavor.name for group in groups for flavor in group.flavors]
+        allowed = workload.metadata.annotations.get(PREFIX + "workload-allowed-resource-flavors", "")
+        place = order.index(allowed) if allowed in order else len(order)
+        quota = condition(workload.status.conditions, "QuotaReserved")
+        never = quota is not None and "maximum capacity" in quota.message
+        return _progress(workload), not never, -place, workload.name
 
     def _prove_absence(self) -> None:
         """Raise Unknown unless it is proven that there is no Workload."""
@@ -1071,6 +1120,22 @@ def since(workload: o.Workload, kind: str) -> Any:  # noqa: ANN401
 def _of_a_group(workload: o.Workload) -> bool:
     """Say whether a Workload is a pod group's: one pod's end is not the group's."""
     return workload.metadata.annotations.get(PREFIX + "is-group-workload") == "true"
+
+
+def is_variant(workload: o.Workload) -> bool:
+    """Say whether a Workload is a variant of concurrent admission: another Workload owns it, or its label names that one.
+
+    Kueue sets the label `concurrent-admission-parent` to "true" on the parent; some versions set it on the variants, to the
+    parent's name.
+    """
+    label = workload.metadata.labels.get(CONCURRENT_PARENT, "true")
+    return label != "true" or any(owner.kind == "Workload" for owner in workload.metadata.owner_references)
+
+
+def _migrates(workload: o.Workload) -> bool:
+    """Say whether Kueue moves the job to this variant: another of its variants is being evicted for it."""
+    quota = condition(workload.status.conditions, "QuotaReserved")
+    return quota is not None and quota.status == "False" and "pending the migration of" in quota.message.lower()
 
 
 def _is_replaced(workload: o.Workload) -> bool:

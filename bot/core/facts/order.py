@@ -15,7 +15,7 @@ import msgspec
 from bot.core import objects as o
 from bot.core.diagnosis import Ahead, AheadJob, Holder
 from bot.core.facts.assignment import Figure
-from bot.core.facts.identity import PREFIX, REPLACEMENT_FOR, dig
+from bot.core.facts.identity import PREFIX, REPLACEMENT_FOR, dig, is_variant
 from bot.core.facts.lazy import fact
 from bot.core.facts.preemption import Preemption, announced, holds_quota, pods_of, quota_text
 from bot.core.facts.requests import held
@@ -242,7 +242,7 @@ class Order:
             )
             and (quota is None or quota.reason != "OnHold")
             and not meta.annotations.get(GATED_BY)
-            and VARIANT_PARENT not in meta.labels
+            and (VARIANT_PARENT not in meta.labels or is_variant(workload))
             and (requeued is None or requeued.status != "False")
             and (later is None or later <= self._facts.now)
         )
@@ -748,10 +748,9 @@ class Order:
         alone = max(0, figure.requested - figure.available.amount)
         ends: list[tuple[datetime, int, str]] = []
         for name in sorted(self.preemption.cohort_queues):
-            for workload in self._facts.quota.reserving(name):
+            for end, workload in self._snapshot.once(("ends in", name), lambda: self._ends_in(name)):  # noqa: B023 - at once
                 size = held(workload).get((figure.flavor, figure.resource), 0)
-                end = must_end(workload) if size > 0 else None
-                if end is not None:
+                if size > 0:
                     who = named("Workload", workload.name, workload.namespace)
                     ends.append((max(end, self._facts.now), size, who))
         ends.sort()
@@ -761,6 +760,10 @@ class Order:
             return None
         names = tuple(dict.fromkeys(name for end, _, name in ends if end <= (latest or earliest)))[:SHOWN]
         return ReleaseWindow(earliest, latest, figure.flavor, figure.resource, alone, names)
+
+    def _ends_in(self, queue: str) -> list[tuple[datetime, o.Workload]]:
+        ends = ((must_end(workload), workload) for workload in self._facts.quota.reserving(queue))
+        return [(end, workload) for end, workload in ends if end is not None]
 
     def _tightest(self) -> Figure | None:
         """The figure that decides: the one that is short, else the one that leaves least beside the request."""
