@@ -734,4 +734,4 @@ def _rows(model: type[BaseModel], before: str) -> Iterable[tuple[str, str, str, 
 
 def _default(field: FieldInfo) -> str:
     value = field.get_default(call_default_factory=True, validated_data={})
-    return _shown(list(value) if isinstance(value, tuple) else value)
+    return _shown(list(value) if isinstance(value, tuple) else str(value) if isinstance(value, Path) else value)

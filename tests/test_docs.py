@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from bot import cli, generate
+from bot import cli, generate, settings
+from bot.core.access import LEVELS, Grant
 from bot.core.rules import RULES
 from bot.render import rules_text
 
@@ -99,6 +100,19 @@ def test_the_example_is_what_the_command_prints(capsys: pytest.CaptureFixture[st
     printed = capsys.readouterr().out.splitlines()
     for line in found[1].splitlines():
         assert line in printed
+
+
+def test_the_example_of_access_rules_is_one_that_loads_and_every_level_is_explained(tmp_path: Path) -> None:
+    found = re.search(r"<!-- access-example -->\n```yaml\n(.*?)```\n<!-- /access-example -->", README, re.DOTALL)
+    assert found is not None
+    (tmp_path / "config.yaml").write_text("clusters: [{name: prod-eu}, {name: lab}]\n" + found[1])
+    policy = settings.load(tmp_path / "config.yaml", {}).policy
+    assert [rule.name for rule in policy.rules] == ["default", "ml training", "queue owners"]
+    assert policy.place("C0123456789", "lab", "team-b") == Grant("queue", "ml training")
+    assert policy.place("C9", "lab", "infra") is None
+    section = README.partition("## Who sees what")[2].partition("\n## ")[0]
+    for level in LEVELS:
+        assert f"| `{level}` |" in section
 
 
 def test_the_readmes_exit_status_is_the_commands() -> None:

@@ -13,6 +13,7 @@ import yaml
 
 from bot import __version__, cli, generate, settings
 from bot.core import kinds
+from bot.kube import review
 from bot.kube.permissions import PERMISSIONS
 from bot.slack import listeners
 
@@ -119,7 +120,19 @@ def test_the_only_create_is_in_its_own_overlay() -> None:
         for rule in document.get("rules", [])
         if not set(rule["verbs"]) <= {"get", "list"}
     ]
-    assert writers == [("subject-access-review", "ClusterRole", ["subjectaccessreviews"], ["create"])]
+    assert writers == [("access-review", "ClusterRole", ["subjectaccessreviews"], ["create"])]
+
+
+def test_the_component_for_access_reviews_stands_beside_the_base() -> None:
+    folder = MANIFESTS / "overlays" / "access-review"
+    (kustomization,) = documents(folder / "kustomization.yaml")
+    assert (kustomization["apiVersion"], kustomization["kind"]) == ("kustomize.config.k8s.io/v1alpha1", "Component")
+    account, binding = one("ServiceAccount")["metadata"], one("ClusterRoleBinding", folder)
+    assert binding["subjects"] == [
+        {"kind": "ServiceAccount", "name": account["name"], "namespace": account["namespace"]}
+    ]
+    assert binding["roleRef"]["name"] == one("ClusterRole", folder)["metadata"]["name"]
+    assert one("ClusterRole", folder)["rules"][0]["apiGroups"] == [review.PATH.split("/")[2]]
 
 
 def test_bindings_bind_the_bots_own_account() -> None:
@@ -258,7 +271,14 @@ def test_the_slack_app_offers_what_the_code_answers(name: str, registered: dict[
 
 SCOPES = {
     "minimal": {"commands", "chat:write"},
-    "full": {"commands", "chat:write", "chat:write.public"},
+    "full": {
+        "commands",
+        "chat:write",
+        "chat:write.public",
+        "usergroups:read",
+        "users:read",
+        "users:read.email",
+    },
 }
 """What each method that is called and each event needs: docs of chat.postMessage, chat.update and slash commands."""
 
