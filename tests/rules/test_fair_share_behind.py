@@ -32,7 +32,7 @@ def _usage(mine: str, theirs: str, **spec: Any) -> Cluster:
 def test_fires() -> None:
     answer = _usage("40", "2").ask("team-a/train")
     assert answer.headline.rule == "fair-share-behind"
-    assert "counts 2, this one 40" in answer.headline.sentence
+    assert "used less lately: 2 against 40" in answer.headline.sentence
     assert "big" in answer.headline.sentence
 
 

@@ -65,10 +65,14 @@ def test_clusters_that_cannot_be_reached() -> None:
     assert finding(answer, RULE).move == "platform"
 
 
-def test_near_miss() -> None:
+def test_another_check_holds_it_up() -> None:
     # MultiKueue asks its clusters only when every other check is Ready
     other = {"name": "audit", "state": "Pending", "message": "wait for the audit"}
     answer = _cluster(other).ask("team-a/train")
-    assert RULE not in fired(answer)
-    assert answer.headline.rule == "admission-check-pending"
+    assert answer.headline.rule == RULE
+    assert "MultiKueue waits until AdmissionCheck audit is Ready" in sentence(answer, RULE)
+    assert "admission-check-pending" in fired(answer)
+
+
+def test_near_miss() -> None:
     assert RULE not in fired(recorded("v0.19.2/check-pending").ask("team-a/train"))

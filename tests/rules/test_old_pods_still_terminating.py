@@ -10,7 +10,7 @@ def test_fires() -> None:
     old["metadata"] |= {"deletionTimestamp": LONG_AGO, "finalizers": ["example.com/hold"]}
     answer = cluster(item, old, pod("train-other", phase="Running", owner=item)).ask("team-a/train")
     assert answer.headline.rule == "old-pods-still-terminating"
-    assert "2 pods of its earlier run are still terminating" in answer.headline.sentence
+    assert "2 pods of its earlier run have not ended" in answer.headline.sentence
     assert "example.com/hold" in answer.headline.sentence
     assert answer.outlook == "in-progress"
 

@@ -22,7 +22,7 @@ def test_fires_on_too_many_pod_sets() -> None:
     answer = cluster(job_set(9), kueueVersion="v0.17.3").ask("team-a/train")
     assert answer.headline.rule == "workload-rejected"
     assert "9 pod sets" in answer.headline.sentence
-    assert "allows 8" in answer.headline.sentence
+    assert "allows at most 8" in answer.headline.sentence
 
 
 def test_fires_on_requests_that_no_workload_may_have() -> None:

@@ -1,5 +1,6 @@
 """Facts about whether Kueue takes up a job: where its queue name stands, and what makes Kueue ignore it."""
 
+import hashlib
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -20,10 +21,10 @@ from bot.core.facts.identity import (
     titled,
 )
 from bot.core.facts.lazy import fact
-from bot.core.names import quoted, subject
+from bot.core.names import named, quoted, subject
 from bot.core.objects import is_true
 from bot.core.records import dataclass
-from bot.core.scheduling import selector_matches
+from bot.core.scheduling import selector_lacks, selector_matches, selector_text
 from bot.core.snapshot import Unknown
 
 if TYPE_CHECKING:
@@ -114,6 +115,10 @@ class Loop:
 
 _DISCARDED = ("Deleted not matching Workload", "No matching Workload")
 _LOOPS = 3
+_LONGEST_NAME = (
+    247  # Kueue cuts a Workload's name there and appends five hexadecimal digits (pkg/controller/jobframework)
+)
+_FEWEST_POD_SETS = 8  # every version allows so many
 _RECENT = 1800.0  # seconds; Kubernetes keeps events for an hour
 _DENIED = re.compile(
     r"denied the request|is invalid: |Too many: |podSets|cannot create workload|already exists and is not|prebuilt|"
@@ -276,8 +281,11 @@ class Membership:
         certain = not labelled or self._labelled_are_ignored()
         labels = self._snapshot.look_of(o.Namespace, namespace)
         shown = ", ".join(f"{key}={value}" for key, value in sorted(labels.metadata.labels.items())) if labels else ""
+        selector = controller.namespace_selector(kind)
+        lacking = selector_lacks(selector, labels.metadata.labels) if labels is not None else []
+        asks = quoted(", ".join(lacking) or selector_text(selector), 300)
         return Outside(
-            "its labels do not match managedJobsNamespaceSelector",
+            f"managedJobsNamespaceSelector asks for {asks}",
             controller.config_subject,
             "managedJobsNamespaceSelector",
             quoted(f"does not match the namespace's labels: {shown or 'none'}"),
@@ -426,12 +434,46 @@ class Membership:
         return frozenset(int(text) if text.isascii() and text.isdecimal() else 0 for text in texts)
 
     @fact
+    def group_roles(self) -> tuple[int, int] | None:
+        """(how many kinds of pods the group has, how many its Workload may have) when it has too many; else None.
+
+        Pods are of one kind when Kueue's own hash of them says so, else when they request the same and go to the same nodes.
+        """
+        group, release = self._facts.identity.group, self._facts.controller.release
+        if group is None:
+            return None
+        kinds_of_pods = {pod.metadata.annotations.get(PREFIX + "role-hash") or repr(_shape(pod)) for pod in group.pods}
+        most = self._pod_sets_allowed()
+        if most is None:
+            most = 18 if release is None or release >= (0, 19) else 10 if release >= (0, 18) else 8
+        return (len(kinds_of_pods), most) if len(kinds_of_pods) > most else None
+
+    @fact
     def refused(self) -> Refused | None:
         """Why no Workload can be made of the job, None when nothing says so."""
         item = self._item
         if not isinstance(item, o.Job | o.Pod):
             return None
-        return self._too_many_pod_sets(item) or self._bad_requests(item) or self._said_no(item)
+        return self._bad_requests(item) or self._said_no(item) or self._taken(item) or self._too_many_pod_sets(item)
+
+    def _taken(self, item: o.KubeObject) -> Refused | None:
+        """Whether the name that Kueue gives the job's Workload belongs to the Workload of somebody else."""
+        if not self._asks or not item.metadata.uid or isinstance(item, o.Pod) or self._facts.identity.workloads:
+            return None
+        group = item.api_version.rpartition("/")[0]
+        parts = "\n".join((kind_of(item), group, item.name, item.metadata.uid))
+        name = f"{kind_of(item).lower()}-{item.name}"[:_LONGEST_NAME]
+        name += "-" + hashlib.sha1(parts.encode(), usedforsecurity=False).hexdigest()[:5]
+        other = self._snapshot.look_of(o.Workload, name, item.namespace)
+        if other is None:
+            return None
+        owners = [
+            f"{owner.kind} {named(owner.kind, owner.name, item.namespace)}" for owner in other.metadata.owner_references
+        ]
+        whose = f"belongs to {owners[0]}" if owners else "has no owner"
+        says = f"the name that it would get, {named('Workload', name, item.namespace)}, is taken by a Workload that {whose}."
+        owned = quoted(", ".join(owner.name for owner in other.metadata.owner_references)) or "none"
+        return Refused(says, subject_of(other), "metadata.ownerReferences", owned, certain=True)
 
     def _too_many_pod_sets(self, item: o.KubeObject) -> Refused | None:
         known = kinds.of_object(item.api_version, item.kind)
@@ -439,12 +481,28 @@ class Membership:
             return None
         count = sum(len(each({"spec": item.spec}, path)) for path in known.job.templates)
         release = self._facts.controller.release
-        most = 18 if release is None or release >= (0, 19) else 10 if release >= (0, 18) else 8
+        most = self._pod_sets_allowed()
+        if most is None:
+            most = 18 if release is None or release >= (0, 19) else 10 if release >= (0, 18) else 8
+            if release is None and _FEWEST_POD_SETS < count <= most:
+                raise Unknown(self._snapshot.why_not("CustomResourceDefinition", "", kinds.BY_NAME["Workload"].crd))
         if count <= most:
             return None
-        version = self._facts.controller.version or "Kueue"
-        says = f"it has {count} pod sets, and {quoted(version)} allows {most}."
+        version = self._facts.controller.version
+        who = f"Kueue {quoted(version)}" if version else "Kueue"
+        says = f"it has {count} pod sets, and {who} allows at most {most}."
         return Refused(says, subject_of(item), known.job.templates[-1], str(count), certain=True)
+
+    def _pod_sets_allowed(self) -> int | None:
+        """How many pod sets a Workload may have by the definition of the kind; None when that was not read."""
+        definition = self._snapshot.look_of(o.CustomResourceDefinition, kinds.BY_NAME["Workload"].crd)
+        versions = definition.spec.get("versions") if definition is not None else None
+        found = [
+            dig(version, "schema.openAPIV3Schema.properties.spec.properties.podSets.maxItems", None)
+            for version in (versions if isinstance(versions, list) else ())
+            if isinstance(version, dict) and version.get("served") is True
+        ]
+        return max((most for most in found if isinstance(most, int) and not isinstance(most, bool)), default=None)
 
     def _bad_requests(self, item: o.KubeObject) -> Refused | None:
         known = kinds.of_object(item.api_version, item.kind)
@@ -536,15 +594,39 @@ class Membership:
         return tuple(dict.fromkeys(found))
 
     @fact
-    def not_excluded(self) -> tuple[str, ...]:
-        """What could make Kueue ignore the job and could not be read, in words."""
-        reasons = []
-        for look in ("outside", "switched_off"):
+    def not_excluded(self) -> tuple[tuple[str, str], ...]:
+        """What could make Kueue ignore the job and could not be read, in words: (what it would be, why it is not known)."""
+        looks = {
+            "outside": "an unmanaged namespace",
+            "switched_off": "a kind that is switched off",
+            "_class_is_there": "a missing priority class",
+        }
+        reasons: dict[str, list[str]] = {}
+        for look, what in looks.items():
             try:
                 getattr(self, look)
             except Unknown as unknown:
-                reasons.append(unknown.reason)
-        return tuple(dict.fromkeys(reasons))
+                reasons.setdefault(unknown.reason, []).append(what)
+        return tuple((" and ".join(what), reason) for reason, what in reasons.items())
+
+    @property
+    def _class_is_there(self) -> bool:
+        wanted = self.priority
+        return wanted is None or self._snapshot.find(wanted.kind, wanted.name) is not None
+
+
+def _shape(pod: o.Pod) -> tuple[object, ...]:
+    """What makes the pods of a group different roles: what they request, and which nodes they may go to."""
+    spec = pod.spec
+    requests = [sorted(container.resources.requests.items()) for container in (*spec.init_containers, *spec.containers)]
+    return (
+        requests,
+        sorted(spec.node_selector.items()),
+        spec.affinity,
+        spec.tolerations,
+        spec.runtime_class_name,
+        spec.priority,
+    )
 
 
 def _differing(job: o.PodSpec, workload: o.PodSpec) -> list[str]:

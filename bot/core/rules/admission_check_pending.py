@@ -91,7 +91,8 @@ def _sentence(facts: Facts, check: Check) -> str:
         again = facts.checks.next_try(check)
         said = f": {cited(words, 300)}" if words else ""
         when = f"; the next try is at {clock(again)}" if again is not None else ""
-        return f"AdmissionCheck {name} asked for a new try{said}, and the quota goes back{when}."
+        back = "went" if facts.identity.phase == "waiting" else "goes"
+        return f"AdmissionCheck {name} asked for a new try{said}, and the quota {back} back{when}."
     sentence = f"AdmissionCheck {name} has not answered{since}"
     if check.said is not None and check.said.what == "reset" and check.said.previous:
         sentence += f" since it said {quoted(check.said.previous, 40)} and was asked anew"
@@ -105,8 +106,12 @@ def _sentence(facts: Facts, check: Check) -> str:
         )
     else:
         sentence += " and says nothing"
-    if check.object is not None and condition(check.object.status.conditions, "Active") is None:
+    active = condition(check.object.status.conditions, "Active") if check.object is not None else None
+    if check.object is not None and active is None:
         sentence += f"; no controller has taken it ({quoted(check.controller)})"
+    elif active is not None and active.status != "True":
+        why = active.message or active.reason
+        sentence += f"; it is not active{f': {cited(why, 200)}' if why else ''}"
     return sentence + "."
 
 

@@ -41,6 +41,7 @@ def admission_check_rejected(facts: Facts) -> Found | None:
         + ("Kueue deactivated the Workload." if inactive else "Kueue is about to deactivate the Workload."),
         tuple(evidence),
         (
+            *_managed_by(facts, rejections),
             Step("queue-admin", "Settle what the check objects to with whoever runs it."),
             Step(
                 "asker",
@@ -51,3 +52,11 @@ def admission_check_rejected(facts: Facts) -> Found | None:
         ),
         (about, *(subject("AdmissionCheck", name) for name, _, _ in rejections if name)),
     )
+
+
+def _managed_by(facts: Facts, rejections: tuple[tuple[str, str, str], ...]) -> tuple[Step, ...]:
+    """MultiKueue refuses a job that does not leave itself to it; only the one who submitted it can change that."""
+    item = facts.identity.root
+    if item is None or not any("not managed by Kueue" in words for _, words, _ in rejections):
+        return ()
+    return (Step("asker", f"Create the {item.kind} again with spec.managedBy: kueue.x-k8s.io/multikueue."),)

@@ -8,6 +8,8 @@ from bot.core.objects import condition
 from bot.core.rule import rule
 
 GATE = "kueue.x-k8s.io/admission-gated-by"
+_OF_VARIANTS = "kueue.x-k8s.io/concurrent-admission"
+"""Kueue's own gate, which lets one variant of a job preempt at a time: `preemption-pending` tells of it."""
 
 
 @rule("queue", move="asker", outlook="fix", phases=("waiting",), needs=("Workload",))
@@ -40,19 +42,22 @@ def admission_gated(facts: Facts) -> Found | None:
             (about,),
         )
     blocked = condition(workload.status.conditions, "BlockedOnPreemptionGates")
-    if blocked is None or blocked.status != "True":
+    said = facts.history.said
+    if (blocked is None or blocked.status != "True") and said == texts.Contention("preemption-gated"):
+        blocked = condition(workload.status.conditions, "QuotaReserved")
+    elif blocked is not None and blocked.status != "True":
+        blocked = None
+    if blocked is None:
         return None
     open_gates = {gate.name for gate in workload.status.preemption_gates if gate.position == "Open"}
     gates = sorted({gate.name for gate in workload.spec.preemption_gates} - open_gates)
+    if gates == [_OF_VARIANTS]:
+        return None
     closed = ", ".join(quoted(gate) for gate in gates)
     return Found(
         f"Workload {name} has to preempt others to start, and its preemption gate{'s' if len(gates) > 1 else ''} "
         f"{closed + ' ' if closed else ''}{'are' if len(gates) > 1 else 'is'} closed.",
-        (
-            Evidence(
-                about, "status.conditions[BlockedOnPreemptionGates]", quoted(blocked.message or blocked.reason), "kueue"
-            ),
-        ),
+        (Evidence(about, f"status.conditions[{blocked.type}]", quoted(blocked.message or blocked.reason), "kueue"),),
         (Step("asker", "Wait for the owner of the gate to open it, or ask why it does not."),),
         (about,),
     )

@@ -3,6 +3,7 @@
 from bot.core import objects as o
 from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
+from bot.core.facts.identity import is_variant
 from bot.core.facts.preemption import quota_text
 from bot.core.names import named, quoted, subject
 from bot.core.objects import is_true
@@ -10,11 +11,17 @@ from bot.core.rule import rule
 
 _BETTER = "a more favorable variant is already admitted"
 _BELOW = "target flavor is below lastacceptableflavorname"
-_PARENT = "kueue.x-k8s.io/concurrent-admission-parent"
 _ALLOWED = "kueue.x-k8s.io/workload-allowed-resource-flavors"
 
 
-@rule("quota", move="nobody", outlook="unknown", phases=("waiting", "reserved"), needs=("Workload",), context=True)
+@rule(
+    "quota",
+    move="nobody",
+    outlook="unknown",
+    phases=("waiting", "reserved", "admitted"),
+    needs=("Workload",),
+    context=True,
+)
 def better_variant_admitted(facts: Facts) -> Found | None:
     """A better variant of it runs already.
 
@@ -27,6 +34,8 @@ def better_variant_admitted(facts: Facts) -> Found | None:
         Nothing: the job runs on the better flavor.
     """
     own = facts.identity.want()
+    if isinstance(facts.identity.target, o.Workload) and is_variant(facts.identity.target):
+        own = facts.identity.target
     text = quota_text(own)
     me = subject("Workload", own.name, own.namespace)
     told = any(part in text.lower() for part in (_BETTER, _BELOW))
@@ -37,8 +46,9 @@ def better_variant_admitted(facts: Facts) -> Found | None:
             for w in facts.snapshot.all_of(o.Workload, read="seen", namespace=own.namespace)
             if w is not own
             and _ALLOWED in own.metadata.annotations
-            and _PARENT not in w.metadata.labels
+            and is_variant(w)
             and is_true(w.status.conditions, "Admitted")
+            and not is_true(w.status.conditions, "Evicted")
             and not is_true(w.status.conditions, "Finished")
             and parents & {ref.uid for ref in w.metadata.owner_references}
         ),

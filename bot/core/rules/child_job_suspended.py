@@ -42,7 +42,7 @@ def child_job_suspended(facts: Facts) -> Found | None:
         (
             *(Evidence(subject_of(entry), "spec.suspend", "true") for entry in children[:5]),
             *(
-                Evidence(subject_of(child), f"event {event.reason}, {event.times} times", quoted(event.message))
+                Evidence(subject_of(child), f"event {event.reason}{_often(event.times)}", quoted(event.message))
                 for _, event in sorted(last.items())
             ),
         ),
@@ -50,3 +50,7 @@ def child_job_suspended(facts: Facts) -> Found | None:
         (subject_of(child), subject_of(item)),
         certainty="likely" if identity.workload is None else "certain",
     )
+
+
+def _often(times: int) -> str:
+    return f", {times} times" if times > 1 else ""

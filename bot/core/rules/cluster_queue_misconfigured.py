@@ -4,8 +4,9 @@ from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
 from bot.core.facts.queue import Misconfiguration
 from bot.core.names import named, quoted, subject
+from bot.core.objects import ClusterQueue, ResourceFlavor
 from bot.core.rule import rule
-from bot.core.texts import cited
+from bot.core.texts import QueueBlocker, cited
 
 
 @rule("queue", move="queue-admin", outlook="fix", phases=("waiting",), needs=("Workload", "ClusterQueue"))
@@ -15,7 +16,8 @@ def cluster_queue_misconfigured(facts: Facts) -> Found | None:
     When:
         The ClusterQueue combines what Kueue refuses to combine: several MultiKueue checks, a MultiKueue check for single flavors
         only, MultiKueue with provisioning, topology-aware flavors with what its version does not support. Or it says that it is
-        not active for a reason that none of the rules before this one names.
+        not active for a reason that none of the rules before this one names. Or it is Active, and Kueue's scheduler has just
+        called it inactive: it has topology-aware flavors whose nodes Kueue has not read since its start.
     Why it blocks:
         A ClusterQueue that is not active admits nothing, however much quota is free.
     What to do:
@@ -23,8 +25,10 @@ def cluster_queue_misconfigured(facts: Facts) -> Found | None:
     """
     queue = facts.queue.cluster_queue
     found = facts.queue.misconfigurations
-    if queue is None or not found:
+    if queue is None:
         return None
+    if not found:
+        return _not_synced(facts, queue)
     about = subject("ClusterQueue", queue.name)
     evidence = []
     words = next((entry.words for entry in found if entry.words), "")
@@ -44,6 +48,53 @@ def cluster_queue_misconfigured(facts: Facts) -> Found | None:
         tuple(Step("queue-admin" if entry.what != "not-synced" else "platform", _do(entry)) for entry in found),
         (about, *(subject("AdmissionCheck", name) for entry in found for name in entry.names if entry.confirmed)),
         "certain" if all(entry.confirmed for entry in found) else "reported",
+    )
+
+
+def _not_synced(facts: Facts, queue: ClusterQueue) -> Found | None:
+    """Kueue's scheduler just called it inactive though its condition says otherwise: it has not read yet what runs on its nodes.
+
+    The Workload controller writes the same words with the reason Inadmissible, and leaves them standing once the queue is
+    mended.
+    """
+    history = facts.history
+    inactive = history.said == QueueBlocker("ClusterQueue", queue.name, "inactive")
+    active = facts.queue.active
+    if (
+        not inactive
+        or history.reason == "Inadmissible"
+        or active is None
+        or active.status != "True"
+        or facts.queue.ring
+    ):
+        return None
+    flavors = [facts.snapshot.look_of(ResourceFlavor, name) for name in facts.queue.flavor_names]
+    refusal = history.refusal
+    looks = [refusal.last_transition_time if refusal is not None else None, history.last_look]
+    ages = [age for age in map(facts.age, looks) if age is not None]
+    if not any(flavor is not None and flavor.spec.topology_name for flavor in flavors) or not ages:
+        return None
+    if min(ages) > facts.thresholds.long:
+        return None
+    about = subject("ClusterQueue", queue.name)
+    workload = facts.identity.want()
+    me = subject("Workload", workload.name, workload.namespace)
+    return Found(
+        f"Kueue's scheduler does not use ClusterQueue {queue.name} yet, though it is Active: after a start it first has to read "
+        "what runs on the nodes of its topology. This may pass by itself.",
+        (
+            Evidence(me, "status.conditions[QuotaReserved].message", quoted(history.text), "kueue"),
+            Evidence(about, "status.conditions[Active]", f"True, {quoted(active.reason)}"),
+        ),
+        (
+            Step(
+                "platform",
+                "If it lasts, see whether Kueue's controller runs and what its logs say of this ClusterQueue.",
+            ),
+        ),
+        (about,),
+        "reported",
+        move="platform",
     )
 
 

@@ -35,8 +35,8 @@ def cluster_queue_terminating(facts: Facts) -> Found | None:
             Evidence(about, "metadata.finalizers", quoted(", ".join(sorted(queue.metadata.finalizers))) or "none"),
         ),
         (
-            Step("asker", "Use a LocalQueue that points to another ClusterQueue."),
-            Step("queue-admin", "Or create the ClusterQueue again once the running Workloads have finished."),
+            Step("queue-admin", "Create the ClusterQueue again once the running Workloads have finished."),
+            Step("asker", "Or use a LocalQueue that points to another ClusterQueue."),
         ),
         (about,),
     )

@@ -2,6 +2,7 @@
 
 from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
+from bot.core.facts.identity import is_variant
 from bot.core.moments import clock
 from bot.core.names import named, quoted, subject
 from bot.core.objects import condition
@@ -37,7 +38,9 @@ def deactivated(facts: Facts) -> Found | None:
     else:
         state = "is deactivated"
     by = "a person or a tool"
-    if cause == "EvictedOnManagerCluster":
+    if is_variant(workload):
+        by = "Kueue or somebody, and the other variants of the same job go on without it"
+    elif cause == "EvictedOnManagerCluster":
         by = "MultiKueue, because it was evicted on the manager cluster"
     elif cause:
         by = f"Kueue, with the cause {quoted(cause)}"

@@ -47,9 +47,11 @@ def _by_usage(facts: Facts) -> Found | None:
     other = subject("LocalQueue", first.spec.queue_name, first.namespace)
     field = "status.fairSharing.admissionFairSharingStatus.consumedResources"
     kind, name = job_of(first)
+    rest = len(others) - 1
+    more = f" and {rest} more Workload{'s' if rest != 1 else ''} go" if rest else " goes"
     return Found(
-        f"{len(others)} Workload{'s' if len(others) != 1 else ''} of LocalQueues that used less lately go first, the first"
-        f" {kind} {named(kind, name, first.namespace)}: its queue counts {usage:.4g}, this one {mine:.4g}.",
+        f"{kind} {named(kind, name, first.namespace)}{more} first, for {'their LocalQueues' if rest else 'its LocalQueue'} used"
+        f" less lately: {usage:.4g} against {mine:.4g}.",
         (
             Evidence(subject("ClusterQueue", order.queue.name), "spec.admissionScope.admissionMode",
                      "UsageBasedAdmissionFairSharing"),

@@ -34,7 +34,9 @@ def job_still_suspended(facts: Facts) -> Found | None:
     partial = identity.partial
     fewer = f" {partial[0]} of {partial[1]} pods were admitted." if partial is not None else ""
     stopped = [event for event in identity.events(item) if event.reason == "Stopped"]
-    again = f" Kueue stopped it {stopped[-1].times} times: {quoted(stopped[-1].message, 120)}." if stopped else ""
+    times = stopped[-1].times if stopped else 0
+    often = "once" if times == 1 else f"{times} times"
+    again = f" Kueue stopped it {often}: {quoted(stopped[-1].message, 120)}." if stopped else ""
     evidence = [
         Evidence(subject_of(workload), "status.conditions[Admitted].status", "True", "kueue"),
         Evidence(subject_of(item), facts.membership.suspend_path, "true"),

@@ -41,7 +41,7 @@ def kueue_gate_remains(facts: Facts) -> Found | None:
     age = facts.age(since(workload, "Admitted")) if workload is not None else None
     when = f"{duration(age)} after admission" if age is not None else "although Kueue does not manage it"
     young = age is not None and age <= facts.thresholds.young
-    more = f" and {len(gated) - 1} more pods" if len(gated) > 1 else ""
+    more = f" and {len(gated) - 1} more still carry" if len(gated) > 1 else " still carries"
     passing = "; this may pass by itself" if young else ""
     steps = [Step("platform", "Look into Kueue's log for this pod and Workload.")]
     if gate == _TOPOLOGY:
@@ -51,7 +51,7 @@ def kueue_gate_remains(facts: Facts) -> Found | None:
     if young:
         steps.insert(0, Step("nobody", "Wait a moment."))
     return Found(
-        f"Pod {name}{more} still carries Kueue's own scheduling gate {gate}, {when}{passing}.",
+        f"Pod {name}{more} Kueue's own scheduling gate {gate}, {when}{passing}.",
         (Evidence(subject("Pod", pod.name, pod.namespace), "spec.schedulingGates", ", ".join(gates_of(pod))),),
         tuple(steps),
         (subject("Pod", pod.name, pod.namespace),),

@@ -14,7 +14,8 @@ def multikueue_waiting(facts: Facts) -> Found | None:
     """No worker cluster has taken the Workload yet.
 
     When:
-        A MultiKueue check holds the Workload and every other check is Ready: MultiKueue asks its worker clusters only then.
+        A MultiKueue check holds the Workload. While other checks are not Ready, MultiKueue asks no worker cluster; the sentence
+        says so, and those checks stand beside it.
     Why it blocks:
         The job runs on a worker cluster. It starts when one of those that were asked has reserved quota for it and admitted it.
     What to do:
@@ -23,14 +24,19 @@ def multikueue_waiting(facts: Facts) -> Found | None:
     """
     holding = facts.checks.holding
     multi = [check for check in holding if check.kind == "multikueue"]
-    if not multi or (facts.identity.phase == "reserved" and len(multi) < len(holding)):
+    if not multi:
         return None
     check = multi[0]
+    others = [other for other in holding if other.kind != "multikueue"] if facts.identity.phase == "reserved" else []
     workload = facts.identity.want()
     about = subject("Workload", workload.name, workload.namespace)
     clusters = facts.checks.clusters(check)
     asked = [cluster for cluster in clusters if cluster.nominated]
-    if asked:
+    if others:
+        names = ", ".join(named("AdmissionCheck", other.name) for other in others)
+        ready = f"AdmissionChecks {names} are Ready" if len(others) > 1 else f"AdmissionCheck {names} is Ready"
+        sentence = f"No worker cluster has been asked: MultiKueue waits until {ready}"
+    elif asked:
         names = ", ".join(named("MultiKueueCluster", cluster.name) for cluster in asked)
         sentence = f"No worker cluster has taken it: MultiKueue has asked {names}"
     elif clusters:
@@ -39,7 +45,7 @@ def multikueue_waiting(facts: Facts) -> Found | None:
     else:
         sentence = "No worker cluster has taken it: which ones MultiKueue may ask could not be read"
     age = facts.age(check.state.last_transition_time)
-    if age is not None and facts.identity.phase == "reserved":
+    if age is not None and facts.identity.phase == "reserved" and not others:
         sentence += f", for {lasting(age)}"
     sentence += _retry(facts, check)
     down = [cluster for cluster in clusters if cluster.active is not None and cluster.active.status != "True"]
@@ -71,7 +77,9 @@ def multikueue_waiting(facts: Facts) -> Found | None:
                 Step("platform", f"Mend the connection to {named('MultiKueueCluster', cluster.name)}.")
                 for cluster in down
             ),
-            Step("asker", "Ask on the worker clusters why the Workload of the same name waits there."),
+            Step("asker", "Ask on the worker clusters why the Workload of the same name waits there.")
+            if not others
+            else Step("nobody", "Wait for the other checks: MultiKueue asks its worker clusters then."),
         ),
         (about, subject("AdmissionCheck", check.name), *(subject("MultiKueueCluster", c.name) for c in clusters)),
         move="platform" if down and len(down) == len(clusters) else None,
@@ -84,8 +92,7 @@ def _down(cluster: Cluster) -> str:
 
 
 def _retry(facts: Facts, check: Check) -> str:
-    words = ""
-    if check.state.message and (check.said is None or check.said.what != "reset"):
-        words = f", and says {cited(check.state.message, 200)}"
+    said = facts.checks.words(check)
+    words = f", and says {cited(said, 200)}" if said else ""
     again = facts.checks.next_try(check)
     return words + (f"; the next try is at {clock(again)}" if again is not None else "")

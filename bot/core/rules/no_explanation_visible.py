@@ -4,6 +4,7 @@ from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
 from bot.core.names import subject
 from bot.core.rule import rule
+from bot.core.snapshot import Unknown
 
 
 @rule("quota", move="platform", outlook="unknown", phases=(), fallback=True)
@@ -27,5 +28,11 @@ def no_explanation_visible(facts: Facts) -> Found | None:
     else:
         sentence = "Everything was read and nothing explains it: Kueue's own logs are the next place to look."
         step = Step("platform", "Look for this Workload in the logs of Kueue's controller manager.")
-    evidence = Evidence(subject(ref.kind or "Job", ref.name, ref.namespace), "rules that fired", "0", "computed")
+    kind = ref.kind or "Job"
+    try:
+        job = facts.identity.job
+        kind = job.kind if job is not None else kind
+    except Unknown:  # the kind in the evidence is a courtesy; this rule must always fire
+        pass
+    evidence = Evidence(subject(kind, ref.name, ref.namespace), "rules that fired", "0", "computed")
     return Found(sentence, (evidence,), (step,), certainty="likely")

@@ -70,10 +70,10 @@ def _sentence(facts: Facts, funnel: Funnel, rooms: tuple[Room, ...], subject: st
         free = f"the largest free is {human(room.resource, room.free)} " if room.free is not None else ""
         on = f"on node {names.named('Node', room.freest.name)}, " if room.free is not None else ""
         texts.append(
-            f"{amount(room.resource, room.asked)} on one node ({free}{on}"
+            f"{amount(room.resource, room.asked)}{each} on one node ({free}{on}"
             f"the largest node has {human(room.resource, room.most)})"
         )
-    sentence = f"{subject} {verb} {' and '.join(texts)}{each}. {facts.nodes.sentence(funnel)}"
+    sentence = f"{subject} {verb} {' and '.join(texts)}. {facts.nodes.sentence(funnel)}"
     scattered = next((room for room in rooms if room.total_free is not None and room.total_free >= room.asked), None)
     nominated = funnel.pod.status.nominated_node_name
     if nominated:

@@ -6,7 +6,7 @@ from bot.core.moments import clock, lasting
 from bot.core.names import quoted, subject
 from bot.core.objects import condition
 from bot.core.rule import rule
-from bot.core.texts import Waits
+from bot.core.texts import Waits, cited
 
 
 @rule("quota", move="nobody", outlook="in-progress", phases=("waiting",), needs=("Workload", "Event"), last=True)
@@ -15,7 +15,8 @@ def not_evaluated_yet(facts: Facts) -> Found | None:
 
     When:
         Nothing else holds it, and the Workload is young and has no condition QuotaReserved; or its QuotaReserved=False
-        still repeats the eviction, or says that it waits to be looked at, and no look of the scheduler has followed.
+        still repeats the eviction, or says that it waits to be looked at, and no look of the scheduler has followed. Or Kueue
+        has set DeactivationTarget and not yet deactivated it.
     Why it blocks:
         Kueue looks at one Workload of each queue at a time; the first look usually comes within a second.
     What to do:
@@ -25,6 +26,15 @@ def not_evaluated_yet(facts: Facts) -> Found | None:
     mine = subject("Workload", workload.name, workload.namespace)
     wait = (Step("nobody", "Wait a moment and ask again: Kueue looks at it next."),)
     refusal = history.refusal
+    target = condition(workload.status.conditions, "DeactivationTarget")
+    if target is not None and target.status == "True" and workload.spec.active is not False:
+        words = target.message or target.reason
+        return Found(
+            f"Kueue is about to deactivate it{f': {cited(words, 300)}' if words else ''}.",
+            (Evidence(mine, "status.conditions[DeactivationTarget]", quoted(f"True, {target.reason}"), "kueue"),),
+            (Step("nobody", "Wait a moment and ask again: then the answer says what to do."),),
+            (mine,),
+        )
     if refusal is None:
         age = facts.age(workload.metadata.creation_timestamp)
         if (

@@ -33,6 +33,12 @@ def on_hold(facts: Facts) -> Found | None:
     root = facts.identity.root
     if isinstance(said, texts.OnHold) and said.what == "scaled-to-zero":
         why, step = "its StatefulSet is scaled to zero replicas", "Scale the StatefulSet up."
+        replicas = dig(root.spec, "replicas") if isinstance(root, Job) else None
+        if isinstance(root, Job) and isinstance(replicas, int) and replicas > 0:
+            wants = f"{replicas} replica{'s' if replicas > 1 else ''}"
+            why = f"its StatefulSet was scaled to zero; it wants {wants} again, and Kueue has not released it yet"
+            step = "Wait a moment; if it stays so, look for this StatefulSet in the logs of Kueue's controller manager."
+            evidence.append(Evidence(subject(root.kind, root.name, root.namespace), "spec.replicas", str(replicas)))
     elif isinstance(root, Job) and dig(root.status, "jobDeploymentStatus") == "ValidationFailed":
         words = dig(root.status, "message", "")
         why = f"KubeRay refused the {root.kind}" + (

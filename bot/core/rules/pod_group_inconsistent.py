@@ -14,8 +14,8 @@ def pod_group_inconsistent(facts: Facts) -> Found | None:
 
     When:
         The group has no Workload, and its pods name different queues or different values of
-        `kueue.x-k8s.io/pod-group-total-count` (or none that is a number); or a Workload of the group's name exists that is not
-        the group's.
+        `kueue.x-k8s.io/pod-group-total-count` (or none that is a number), or are of more different shapes than a Workload may
+        have pod sets; or a Workload of the group's name exists that is not the group's.
     Why it blocks:
         Kueue makes one Workload of the whole group, and refuses to when its pods contradict each other or the name is taken.
     What to do:
@@ -36,6 +36,20 @@ def pod_group_inconsistent(facts: Facts) -> Found | None:
         field = f"metadata.annotations[{GROUP_TOTAL}]"
         stated = _listed(set(pods))
         sentence = f"The pods of group {name} do not agree on how many they are: {stated}."
+    elif facts.membership.group_roles is not None:
+        roles, most = facts.membership.group_roles
+        about = subject_of(group.pods[0])
+        return Found(
+            f"The pods of group {name} are of {roles} different shapes, and a Workload may have at most {most} pod sets.",
+            (Evidence(about, "different shapes in the group", str(roles), "computed"),),
+            (
+                Step(
+                    "asker",
+                    f"Create the pods again in at most {most} shapes (requests, node selection), or in several groups.",
+                ),
+            ),
+            tuple(subject_of(pod) for pod in group.pods[:5]),
+        )
     elif taken is not None:
         owners = taken.metadata.owner_references
         whose = (

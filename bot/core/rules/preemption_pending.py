@@ -1,5 +1,6 @@
 """Rule preemption-pending."""
 
+from bot.core import texts
 from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
 from bot.core.facts.order import duration
@@ -37,6 +38,8 @@ def preemption_pending(facts: Facts) -> Found | None:
         gate = condition(own.status.conditions, "BlockedOnPreemptionGates")
         if gate is not None and gate.status == "True":
             return _gated(facts, me, gate.message)
+        if facts.history.said == texts.Contention("preemption-gated"):
+            return _gated(facts, me, facts.history.text)
         if said is None or (said.kind != "overlap" and preemption.read_in_full):
             return None
         if said.kind == "overlap":

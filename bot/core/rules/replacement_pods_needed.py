@@ -39,7 +39,8 @@ def replacement_pods_needed(facts: Facts) -> Found | None:
         alive = sum(
             pod.status.phase not in {"Failed", "Succeeded"} and not pod.metadata.deletion_timestamp for pod in pods
         )
-        counted = f" {failed} of them failed and {alive} are left." if pods else ""
+        left = {0: "none is left", 1: "1 is left"}.get(alive, f"{alive} are left")
+        counted = f" {failed} of them failed and {left}." if pods else ""
         evicted = facts.history.evicted
         again = ""
         if evicted is not None and evicted.count > 1:

@@ -1,5 +1,6 @@
 """Rule resource-not-covered."""
 
+from bot.core import objects as o
 from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
 from bot.core.facts import shortage as words
@@ -32,6 +33,8 @@ def resource_not_covered(facts: Facts) -> Found | None:
     except Unknown:
         return _reported(facts)
     queue = facts.quota.queue
+    if queue is not None and not uncovered and _claimed(facts, queue):
+        return _reported(facts)
     if queue is None or not uncovered:
         return None
     workload, here = facts.identity.want(), words.here(facts)
@@ -62,6 +65,17 @@ def resource_not_covered(facts: Facts) -> Found | None:
         (subject("ClusterQueue", queue.name),),
         data={"resources": list(uncovered)},
     )
+
+
+def _claimed(facts: Facts, queue: o.ClusterQueue) -> bool:
+    """Whether Kueue's text names resources that nobody but Kueue knows of, as it counts claimed devices by names of its own.
+
+    Where it tells its requests (`status.resourceRequests`) they are among these and need no text.
+    """
+    covered = {resource for group in queue.spec.resource_groups for resource in group.covered_resources}
+    said = {reason.resource for reason in facts.quota.said if isinstance(reason, Uncovered)}
+    claims = any(pod_set.template.spec.resource_claims for pod_set in facts.identity.want().spec.pod_sets)
+    return claims and bool(said) and not said & covered
 
 
 def _ways(missing: str, here: str) -> tuple[Step, ...]:

@@ -58,15 +58,20 @@ def _silent(facts: Facts) -> Found | None:
         bound = condition(pod.status.conditions, "PodScheduled")
         age = facts.age(bound.last_transition_time) if bound is not None else None
         since = f" for {int(age)} seconds" if age is not None else ""
+        gone = node is None and facts.snapshot.covers("Node", "", pod.spec.node_name)
         subject, shown = names.subject("Pod", pod.name, pod.namespace), names.named("Node", pod.spec.node_name)
         evidence = [Evidence(subject, "spec.nodeName", shown)]
-        text = f"{facts.pods.naming((pod,))} has been on node {shown}{since}, and the node has not begun with it"
+        is_on = f"{'has been' if since else 'is'} on node {shown}{since}"
+        text = f"{facts.pods.naming((pod,))} {is_on}, and the node has not begun with it"
+        if gone:
+            text += ": the node is gone"
+            evidence.append(Evidence(names.subject("Node", pod.spec.node_name), "metadata.name", "absent"))
         if ready is not None and lost:
             text += f": the node is not ready ({names.quoted(ready.reason or ready.status)})"
             evidence.append(
                 Evidence(names.subject("Node", pod.spec.node_name), "status.conditions[Ready].status", ready.status)
             )
-        young = not lost and age is not None and age < facts.thresholds.long
+        young = not lost and not gone and age is not None and age < facts.thresholds.long
         passing = " It was placed not long ago, so this may pass by itself." if young else ""
         return Found(
             facts.pods.close(f"{text}.{passing}"),

@@ -3,6 +3,7 @@
 from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
 from bot.core.facts.identity import QUEUE_LABEL, kind_of, queue_name, subject_of, titled
+from bot.core.objects import KubeObject
 from bot.core.rule import rule
 from bot.core.snapshot import Unknown
 
@@ -25,7 +26,7 @@ def suspended_by_owner(facts: Facts) -> Found | None:
     if item is None or not path or not facts.membership.suspended:
         return None
     cron = kind_of(item) == "CronJob"
-    if queue_name(item) is not None and not cron:
+    if (queue_name(item) is not None or _gave_up(facts, item)) and not cron:
         return None
     if identity.unread_owner is not None and not cron:
         owner = identity.unread_owner
@@ -49,3 +50,8 @@ def suspended_by_owner(facts: Facts) -> Found | None:
     if not cron:
         evidence.append(Evidence(subject_of(item), f"metadata.labels[{QUEUE_LABEL}]", "not set"))
     return Found(sentence, tuple(evidence), tuple(steps), (subject_of(item),))
+
+
+def _gave_up(facts: Facts, item: KubeObject) -> bool:
+    """Whether Kueue says that it could not find the job above this one: then somebody else does decide for it."""
+    return any(event.reason == "JobNestingTooDeep" for event in facts.identity.events(item))

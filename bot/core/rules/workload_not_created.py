@@ -41,10 +41,17 @@ def workload_not_created(facts: Facts) -> Found | None:
         else ""
     )
     young = " This may pass by itself." if age is not None and age < facts.thresholds.young else ""
-    going = " It is being deleted." if meta.deletion_timestamp is not None else ""
-    open_questions = facts.membership.not_excluded
-    listed = "; ".join(quoted(text, 80) for text in open_questions)
-    unknown = f" Not excluded, because not read: {listed}." if listed else ""
+    going = ""
+    if meta.deletion_timestamp is not None:
+        holds = ", ".join(quoted(name, 80) for name in meta.finalizers)
+        going = f" It is being deleted{f' and held by {holds}' if holds else ''}, and Kueue makes none of such."
+    listed = "; ".join(f"{what} ({quoted(reason, 80)})" for what, reason in facts.membership.not_excluded)
+    unknown = f" Not excluded: {listed}." if listed else ""
+    step = Step(
+        "platform",
+        "See whether Kueue's controller manager runs and what its logs say of this job.",
+        f"kubectl -n {min(facts.controller.namespaces)} get deployments,pods",
+    )
     label = queue_name(item) if item is not None else queue_name(group.pods[0]) if group is not None else None
     return Found(
         f"{what} has been {held}{since} and Kueue has made no Workload of it.{going}{young}{unknown}",
@@ -52,13 +59,8 @@ def workload_not_created(facts: Facts) -> Found | None:
             Evidence(subject("Workload", "*", facts.ref.namespace), "objects of this job", "none"),
             Evidence(about, f"metadata.labels[{QUEUE_LABEL}]", quoted(label) if label is not None else "not set"),
         ),
-        (
-            Step(
-                "platform",
-                "See whether Kueue's controller manager runs and what its logs say of this job.",
-                f"kubectl -n {min(facts.controller.namespaces)} get deployments,pods",
-            ),
-        ),
+        (Step("asker", "Let the deletion end, or create it again under another name."),) if going else (step,),
         (about,),
         certainty="certain",
+        move="asker" if going else None,
     )
