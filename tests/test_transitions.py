@@ -94,9 +94,8 @@ def test_a_reason_that_swings_slowly_is_told_less_and_less() -> None:
 
 
 def test_what_never_comes_to_rest_is_told_in_the_end() -> None:
-    restless: list[tuple[State | None, float]] = [
-        (state, 10.0) for state in itertools.islice(itertools.cycle([preempting, held, reserved]), 60)
-    ]
+    turns = itertools.islice(itertools.cycle([preempting, held, reserved]), 60)
+    restless: list[tuple[State | None, float]] = [(state, 10.0) for state in turns]
     assert said(restless)
 
 

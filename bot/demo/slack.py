@@ -85,6 +85,7 @@ class Fault:
     status: int = 200
     retry_after: int | None = None
     hang: float = 0
+    late: float = 0
     body: str | None = None
     when: Callable[[Json], bool] = lambda _: True
 
@@ -180,6 +181,7 @@ class LocalSlack:
         status: int = 200,
         retry_after: int | None = None,
         hang: float = 0,
+        late: float = 0,
         body: str | None = None,
         when: Callable[[Json], bool] = lambda _: True,
     ) -> Fault:
@@ -192,10 +194,11 @@ class LocalSlack:
             status: the HTTP status.
             retry_after: answer 429 with this many seconds to wait.
             hang: seconds without an answer.
+            late: seconds after which the answer to what was done at once comes.
             body: what is answered instead of JSON.
             when: which calls, by their arguments.
         """
-        fault = Fault(method, times, error, status, retry_after, hang, body, when)
+        fault = Fault(method, times, error, status, retry_after, hang, late, body, when)
         self.faults.append(fault)
         return fault
 
@@ -534,11 +537,19 @@ class LocalSlack:
             return failed
         call.answer = webapi.answer(self, method, arguments, token)
         self.tell({"type": "call", "method": method})
+        await self._be_late(method, arguments)
         return web.json_response(call.answer, headers={"X-OAuth-Scopes": self.scopes})
+
+    async def _be_late(self, method: str, arguments: Json) -> None:
+        for fault in self.faults:
+            if fault.late and fault.method == method and fault.times > 0 and fault.when(arguments):
+                fault.times -= 1
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(self._closing.wait(), fault.late)
 
     async def _fail(self, method: str, arguments: Json) -> web.Response | None:
         for fault in self.faults:
-            if fault.method == method and fault.times > 0 and fault.when(arguments):
+            if not fault.late and fault.method == method and fault.times > 0 and fault.when(arguments):
                 fault.times -= 1
                 if fault.hang:
                     with contextlib.suppress(TimeoutError):
