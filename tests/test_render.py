@@ -112,17 +112,28 @@ def test_buttons_ask_again_and_lead_on() -> None:
     elements = card.card(seen()).blocks[-1]["elements"]
     assert [element["text"]["text"] for element in elements] == [
         "Refresh",
+        "Watch",
         "Headlamp",
-        "KueueViz",
         "Grafana",
         "Details",
     ]
     assert elements[0]["action_id"] == "refresh"
     assert elements[0]["value"] == "team-a/job/train"
-    assert elements[1]["url"] == "https://headlamp.example.com/ops/c/prod/kueue/workloads/team-a/job-train-6cac3"
+    assert elements[2]["url"] == "https://headlamp.example.com/ops/c/prod/kueue/workloads/team-a/job-train-6cac3"
     assert elements[3]["url"] == "https://grafana.example.com/d/kueue?var-ns=team-a&var-job=train"
     assert elements[4]["value"] == "team-a/job/train"
     assert len({element["action_id"] for element in elements}) == 5
+    assert len({element["accessibility_label"] for element in elements}) == 5, "a screen reader tells them apart"
+    assert "|KueueViz>" in visible(card.card(seen()).blocks), "what finds no room as a button is a link"
+
+
+def test_a_card_for_one_person_is_not_watched_but_shared() -> None:
+    shared = card.for_one(card.card(seen()), sharable=True).blocks[-1]["elements"]
+    assert [element["text"]["text"] for element in shared] == ["Refresh", "Share", "Headlamp", "Grafana", "Details"]
+    assert shared[1]["value"] == shared[0]["value"]
+    kept = card.for_one(card.card(seen()), sharable=False).blocks[-1]["elements"]
+    assert [element["text"]["text"] for element in kept] == ["Refresh", "Headlamp", "Grafana", "Details"]
+    assert card.for_one(card.text_only(seen()), sharable=True) == card.text_only(seen())
 
 
 def test_the_button_names_the_cluster_that_was_asked() -> None:

@@ -1,6 +1,7 @@
 """Mentions, direct messages, the message shortcut, the form and the choices, through the real Bolt app and the local Slack."""
 
 import asyncio
+import json
 from typing import Any
 
 import pytest
@@ -408,3 +409,120 @@ async def test_an_unreadable_question_offers_the_form() -> None:
         view = await opened(world)
         await world.slack.submit(view, world.ann, values(namespace="team-a", name="train"))
         assert SENTENCE in shown(await world.card())
+
+
+# Private answers, and sharing them
+
+OTHERS = "rivals"
+
+
+def with_a_neighbour() -> Any:
+    """The recorded cluster, whose holder is in another namespace."""
+    cluster = recorded(QUOTA)
+    moved = json.loads(json.dumps(cluster.items).replace("holder", "secret-project"))
+    for item in moved:
+        if "secret-project" in item.get("metadata", {}).get("name", ""):
+            item["metadata"]["namespace"] = OTHERS
+    return type(cluster)(tuple(moved))
+
+
+@pytest.mark.parametrize("flag", ["--private", "\u2014private"])
+async def test_a_private_answer_is_shared_once_and_the_button_goes(flag: str) -> None:
+    async with workspace(recorded(QUOTA)) as world:
+        await world.ask(f"team-a/train {flag}")
+        private = await world.whisper()
+        assert SENTENCE in shown(private)
+        assert "as you wished" in shown(private)
+        assert not by_bot(world.ml.messages)
+        await world.slack.click(private, world.ml, world.ann, "share")
+        assert SENTENCE in shown(await world.card())
+        assert f"Asked by <@{world.ann.id}>" in shown(await world.root())
+        await world.slack.until(lambda: "Shared in this channel by" in shown(private) or None)
+        assert '"share"' not in json.dumps(private)
+        assert len([m for m in world.ml.messages if "ephemeral" in m]) == 1, "replaced, not repeated"
+
+
+async def test_pressing_share_twice_posts_once() -> None:
+    service = Recorded(recorded(QUOTA))
+    async with workspace(service) as world:
+        await world.ask("team-a/train --private")
+        private = await world.whisper()
+        service.gate.clear()
+        for _ in range(2):
+            await world.slack.click(private, world.ml, world.ann, "share")
+        await world.slack.until(lambda: [m for m in world.ml.messages if "shared before" in m["text"]] or None)
+        service.gate.set()
+        await world.card()
+        await idle(world)
+        assert len(by_bot(world.ml.roots())) == 1
+
+
+async def test_what_is_shared_is_no_wider_than_the_channel_may_see() -> None:
+    rules = (Access(name="wide", users=("U0ANN",), level="all"),)
+    service = Recorded(with_a_neighbour())
+    async with workspace(service, access=rules) as world:
+        await world.ask("team-a/train --private")
+        private = await world.whisper()
+        assert OTHERS in shown(private), "she may see it"
+        await world.slack.click(private, world.ml, world.ann, "share")
+        card = await world.card()
+        assert SENTENCE in shown(card)
+        await idle(world)
+        public = json.dumps([m for m in world.ml.messages if "ephemeral" not in m])
+        assert OTHERS not in public
+        assert "secret-project" not in public
+
+
+async def test_a_channel_that_may_see_nothing_is_offered_nothing() -> None:
+    rules = (Access(name="default", namespaces=()), Access(name="hers", users=("U0ANN",)))
+    async with workspace(recorded(QUOTA), access=rules) as world:
+        await world.ask("team-a/train")
+        private = await world.whisper()
+        assert SENTENCE in shown(private)
+        assert '"share"' not in json.dumps(private)
+        button = {
+            "type": "button",
+            "action_id": "share",
+            "value": "team-a/train",
+            "text": {"type": "plain_text", "text": "Share"},
+        }
+        message = {"user": BOT, "text": "x", "blocks": [{"type": "actions", "elements": [button]}]}
+        old = world.slack.put(world.ml, {**message, "ephemeral": world.ann.id})
+        await world.slack.click(old, world.ml, world.ann, "share")
+        await world.slack.until(lambda: [m for m in world.ml.messages if m["text"].startswith("Not shared")] or None)
+        assert not by_bot(world.ml.messages)
+
+
+async def test_sharing_where_the_bot_is_not_says_how_to_invite_it_and_works_afterwards() -> None:
+    async with workspace(recorded(QUOTA)) as world:
+        await world.ask("team-a/train", world.elsewhere)
+        private = await world.whisper(world.elsewhere)
+        await world.slack.click(private, world.elsewhere, world.ann, "share")
+        told = await world.slack.until(
+            lambda: next((m for m in world.elsewhere.messages if m["text"].startswith("Not shared")), None)
+        )
+        assert "/invite @whypending" in told["text"]
+        world.elsewhere.members.add(BOT)
+        await world.slack.click(private, world.elsewhere, world.ann, "share")
+        assert SENTENCE in shown(await world.card(world.elsewhere))
+
+
+async def test_a_channel_of_private_answers_has_them_refreshed_in_place_and_shared() -> None:
+    async with workspace(recorded(QUOTA), channels={"C0ML": {"private": True}}) as world:
+        await world.ask("team-a/train")
+        private = await world.whisper()
+        await world.slack.click(private, world.ml, world.ann, "refresh")
+        await world.slack.until(lambda: "nothing changed" in shown(private) or "Refreshed by" in shown(private) or None)
+        assert len(world.ml.messages) == 1
+        await world.slack.click(private, world.ml, world.ann, "share")
+        assert SENTENCE in shown(await world.card())
+
+
+async def test_a_mention_can_ask_for_a_private_answer() -> None:
+    async with workspace(recorded(QUOTA)) as world:
+        root = await world.slack.say("late again", world.ml, world.ann)
+        await world.slack.say(mention("team-a/train --private"), world.ml, world.ann, thread_ts=root["ts"])
+        private = await world.whisper()
+        assert private["thread_ts"] == root["ts"]
+        await world.slack.click(private, world.ml, world.ann, "share")
+        assert SENTENCE in shown(await reply(world, root["ts"]))

@@ -12,10 +12,14 @@ from typing import Any
 from bot.core.diagnosis import Diagnosis, Finding, Holder, Link, Step
 from bot.render import limits, words
 from bot.render.limits import Block
+from bot.render.links import HEADLAMP, KUEUEVIZ
 from bot.render.words import code, escape
 
-REFRESH, WATCH, DETAILS, OPEN = "refresh", "watch", "details", "open"
+REFRESH, WATCH, SHARE, DETAILS, OPEN = "refresh", "watch", "share", "details", "open"
 """Action ids; those of link buttons start with OPEN and a dash: Slack sends an action for them, too."""
+
+BUTTONS = 5
+"""As many stand on a card; what finds no room is a link in its text."""
 
 _STEPS, _HOLDERS, _AHEAD, _ALSO, _ROWS, _UNCHECKED = 4, 4, 3, 3, 6, 3
 
@@ -293,6 +297,7 @@ def _as_of(answer: Diagnosis, date: Callable[[Diagnosis], str]) -> str:
         parts.append(f"names from {words.plural(answer.withheld.namespaces, 'other namespace')} withheld")
     if answer.read_as:
         parts.append(f"read as {_fit(answer.read_as, 200)}")
+    parts += [words.link(url, words.shorten(label, 40)) for label, url in _pages(answer)[_room(answer) :]]
     return " · ".join(parts)
 
 
@@ -337,25 +342,54 @@ def _foot(answer: Diagnosis) -> list[Block]:
     return [_context([remark]) for remark in _remarks(answer)]
 
 
+def _pages(answer: Diagnosis) -> list[tuple[str, str]]:
+    """Give the web pages about the job, the first site's first, then those that this site has added, then the rest."""
+    found = next((row.links for row in answer.chain if row.kind == "Workload" and row.links), None)
+    found = found or next((row.links for row in answer.chain if row.links), {})
+    pages = [(label, url) for label, url in found.items() if len(url) <= limits.URL]
+    first = pages[:1]
+    return first + sorted(pages[1:], key=lambda page: page[0] in {HEADLAMP, KUEUEVIZ})
+
+
+def _watchable(answer: Diagnosis) -> bool:
+    return answer.job is not None and answer.outlook != "finished"
+
+
+def _room(answer: Diagnosis) -> int:
+    """How many of the web pages have a button."""
+    return BUTTONS - 2 - _watchable(answer)
+
+
 def _buttons(answer: Diagnosis) -> Block:
-    """Ask again, the web pages, and the evidence. Values hold the question and nothing else."""
-    value = reference(answer)
-    elements = [_button("Refresh", REFRESH, value=value)]
-    if answer.job is not None and answer.outlook != "finished":
-        elements.append(_button("Watch", WATCH, value=value))
-    pages = next((row.links for row in answer.chain if row.kind == "Workload" and row.links), None)
-    pages = pages or next((row.links for row in answer.chain if row.links), {})
-    for label, url in list(pages.items())[:4]:
-        if len(url) <= limits.URL:
-            elements.append(_button(label, f"{OPEN}-{len(elements)}", url=url))
-    elements.append(_button("Details", DETAILS, value=value))
+    """Ask again, watch, the web pages, and the evidence. Values hold the question and nothing else."""
+    value, name = reference(answer), words.middle(_path(answer), 40)
+    elements = [button("Refresh", REFRESH, f"Refresh the answer about {name}", value=value)]
+    if _watchable(answer):
+        elements.append(button("Watch", WATCH, f"Watch {name}, tell me when it changes", value=value))
+    for at, (label, url) in enumerate(_pages(answer)[: _room(answer)]):
+        elements.append(button(label, f"{OPEN}-{at}", f"Open {words.shorten(label, 20)} about {name}", url=url))
+    elements.append(button("Details", DETAILS, f"Show the evidence about {name}", value=value))
     return {"type": "actions", "elements": elements}
 
 
-def _button(label: str, action: str, *, value: str = "", url: str = "") -> Block:
-    button: Block = {
+def for_one(form: Message, *, sharable: bool) -> Message:
+    """Make of a card one that only one person sees: nothing to watch, but to be shared where its place may see it."""
+    if not form.blocks or form.blocks[-1]["type"] != "actions":
+        return form
+    last = form.blocks[-1]
+    elements = [each for each in last["elements"] if each.get("action_id") not in {WATCH, SHARE}]
+    if sharable and (value := elements[0].get("value")):
+        share = button("Share", SHARE, f"Share the answer about {words.middle(value, 40)} in this channel", value=value)
+        elements = [elements[0], share, *elements[1:]]
+    return Message(form.text, [*form.blocks[:-1], {**last, "elements": elements}])
+
+
+def button(label: str, action: str, spoken: str, *, value: str = "", url: str = "") -> Block:
+    """Give a button; `spoken` is what a screen reader says for it, which tells it from every other."""
+    made: Block = {
         "type": "button",
         "text": {"type": "plain_text", "text": words.shorten(words.plain(label), limits.BUTTON), "emoji": False},
         "action_id": action,
+        "accessibility_label": words.shorten(words.plain(spoken), limits.BUTTON),
     }
-    return button | ({"url": url} if url else {"value": value})
+    return made | ({"url": url} if url else {"value": value})

@@ -154,5 +154,6 @@ def _button(label: str, action: str, value: str) -> Block:
         "type": "button",
         "text": {"type": "plain_text", "text": label, "emoji": False},
         "action_id": action,
+        "accessibility_label": words.shorten(f"{label}: {words.middle(words.plain(value), 50)}", limits.BUTTON),
         "value": value[: limits.BUTTON_VALUE],
     }

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from bot.core.records import dataclass
 from bot.render import limits, words
-from bot.render.card import OPEN, Message
+from bot.render.card import BUTTONS, OPEN, Message, button
 from bot.render.limits import Block
 
 EVERY_RULE = "*"
@@ -82,7 +82,7 @@ def block(text: SiteText) -> Block:
 
 
 def added(form: Message, text: SiteText) -> Message:
-    """Add it to any form of a card: a paragraph before the remarks at its foot, and a button to the runbook."""
+    """Add it to any form of a card: a paragraph before the remarks at its foot, and a button to the runbook if there is room."""
     if not text:
         return form
     if not form.blocks:
@@ -94,13 +94,8 @@ def added(form: Message, text: SiteText) -> Message:
         at -= 1
         del blocks[at]
     blocks.insert(at, block(text))
-    if text.runbook and blocks[-1]["type"] == "actions":
-        button = {
-            "type": "button",
-            "text": {"type": "plain_text", "text": "Runbook", "emoji": False},
-            "action_id": RUNBOOK,
-            "url": text.runbook,
-        }
+    if text.runbook and blocks[-1]["type"] == "actions" and len(blocks[-1]["elements"]) < BUTTONS:
         *most, details = blocks[-1]["elements"]
-        blocks[-1] = {**blocks[-1], "elements": [*most, button, details]}
+        runbook = button("Runbook", RUNBOOK, "Open the runbook of this site", url=text.runbook)
+        blocks[-1] = {**blocks[-1], "elements": [*most, runbook, details]}
     return Message(form.text, blocks)

@@ -57,6 +57,8 @@ class Question:
     asked_at: float = field(default_factory=time.monotonic)
     decision: Decision | None = None
     """Who may see what of the answer; None when Slack or the cluster has to be asked first."""
+    private: bool = False
+    """Whether whoever asked wants to read the answer alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,13 +145,15 @@ class Desk:
         if (turned := self.turned_away(asker)) is not None:
             self.audit(entry, asker, place, "stranger" if self.home.team or self.home.enterprise else "starting")
             return turned
+        text, private = wording.wish(text)
         try:
             ref = parse(text, **self.defaults(asker, place))
         except BadReferenceError as refused:
             telemetry.QUESTIONS.labels(entry=entry, result="unreadable").inc()
             self.audit(entry, asker, place, "unreadable")
             return wording.refusal(str(refused), self.settings.slack_command)
-        return self.admit(ref, asker, place, entry)
+        question = self.admit(ref, asker, place, entry)
+        return replace(question, private=private) if isinstance(question, Question) else question
 
     def defaults(self, asker: Asker, place: Place) -> Defaults:
         """Give what is meant where a reference leaves something out, and the clusters that this person may ask about."""
@@ -168,11 +172,11 @@ class Desk:
         """Make a question of a reference, or give the refusal when this person may not ask it here."""
         question = Question(ref, asker, place, entry)
         if (turned := self.turned_away(asker)) is not None:
-            self._record(question, "stranger" if self.home.team or self.home.enterprise else "starting")
+            self.record(question, "stranger" if self.home.team or self.home.enterprise else "starting")
             return turned
         question = replace(question, decision=self.gate.now(asker, place.channel, ref))
         if question.decision is not None and question.decision.private is None:
-            self._record(question, "refused")
+            self.record(question, "refused")
             return self.refusal(question.decision, ref, place)
         return question
 
@@ -207,7 +211,7 @@ class Desk:
         place, ref = question.place, question.ref
         if self.hand_over(name, do, sent, place=place, asked=ref.asked, entry=question.entry, cluster=ref.cluster):
             return None
-        self._record(question, "ending" if self.work.closed else "too-many")
+        self.record(question, "ending" if self.work.closed else "too-many")
         return self.busy(question.ref.asked)
 
     def hand_over(
@@ -311,30 +315,38 @@ class Desk:
         asker, place = question.asker, question.place
         key = await self.memory.begin(
             question.ref,
-            Answer("", asker.team, asker.user, place.channel, "", "", "", 0.0, asker.enterprise, place.thread_ts),
+            Answer("", asker.team, asker.user, place.channel, "", "", "", 0.0, asker.enterprise),
         )
+        try:
+            return await self._answer(question, key)
+        except asyncio.CancelledError:  # the process ends: whoever asked hears of it, see `hand_over`
+            await self.memory.left(key)
+            raise
+
+    async def _answer(self, question: Question, key: str) -> Outcome | None:
         question, decision = await self.decided(question)
         if decision.private is None:
             await self.tell(question, [self.refusal(decision, question.ref, question.place)], "refused")
             await self.memory.note(key, state="unanswered")
             return None
-        alone = self.is_private(decision, question.place)
+        wanted = question.private and bool(place_of(question.place.channel))
+        alone = wanted or self.is_private(decision, question.place)
+        if question.place.thread_ts and not alone:  # only now may the thread hear of it when this is interrupted
+            await self.memory.note(key, thread=question.place.thread_ts)
         diagnosis = await self.explain(question, alone=alone)
         if diagnosis is None:
             await self.tell(question, [wording.no_answer(question.ref.asked)], "no-answer")
             await self.memory.note(key, state="unanswered")
             return None
         if alone:
-            why = wording.alone(decision.private.rule, hidden=decision.shown is None)
-            forms = [wording.with_remark(form, why) for form in self.forms(diagnosis)]
+            why = wording.alone(decision.private.rule, hidden=decision.shown is None, wanted=wanted)
+            forms = self.forms_for_one(diagnosis, why, sharable=decision.shown is not None)
             outcome = await self._whispered(question, forms)
-            self._record(question, "answered", diagnosis, outcome)
+            self.record(question, "answered", diagnosis, outcome)
             await self.memory.answered(key, diagnosis, "", "")
             return outcome
-        root = wording.asked_by(cards.root(diagnosis), question.asker.user)
-        forms = self.forms(diagnosis, "" if question.place.thread_ts else question.asker.user)
-        outcome = await self._place(question, [root, Message(root.text)], forms, key)
-        self._record(question, "answered", diagnosis, outcome)
+        outcome = await self._place(question, diagnosis, key)
+        self.record(question, "answered", diagnosis, outcome)
         await self.memory.answered(key, diagnosis, outcome.root_ts, outcome.card_ts)
         return outcome
 
@@ -342,6 +354,11 @@ class Desk:
         """Give the card with what this site adds, richest form first; its buttons remember who asked, if that is given."""
         text = self.settings.site_texts.of(diagnosis.headline.rule)
         return [site.added(form, text) for form in card_forms(diagnosis, asked_by)]
+
+    def forms_for_one(self, diagnosis: Diagnosis, remark: str, *, sharable: bool) -> list[Message]:
+        """Give the card as one person sees it, with why that is so; it can be shared where its place may see an answer."""
+        forms = [cards.for_one(form, sharable=sharable) for form in self.forms(diagnosis)]
+        return [wording.with_remark(form, remark) for form in forms]
 
     async def tell(self, question: Question, forms: list[Message], result: str) -> None:
         """Tell whoever asked something plain, privately."""
@@ -351,30 +368,55 @@ class Desk:
         except Undeliverable as lost:
             _log.error("nobody heard", asked=question.ref.asked, error=lost.error)
             outcome = Outcome("lost")
-        self._record(question, result, outcome=outcome)
+        self.record(question, result, outcome=outcome)
 
-    async def _place(self, question: Question, root: list[Message], forms: list[Message], key: str) -> Outcome:
+    async def show(self, question: Question, diagnosis: Diagnosis, key: str) -> Outcome:
+        """Post an answer where its place sees it: in the thread, or as a root message with the card in its thread.
+
+        Args:
+            question: who asked, and where.
+            diagnosis: the answer as the place may see it.
+            key: the answer's id in the memory.
+
+        Raises:
+            Undeliverable: Slack did not take it.
+        """
         place = question.place
         root_ts = place.thread_ts
+        forms = self.forms(diagnosis, "" if root_ts else question.asker.user)
         try:
             async with asyncio.timeout(self.settings.answer_seconds):
                 if not root_ts:
-                    root_ts = (await self.poster.post(place.channel, root, metadata=sign(key, "root"))).ts
-                    await self.memory.note(key, thread=root_ts)
+                    root = wording.asked_by(cards.root(diagnosis), question.asker.user)
+                    posted = await self.poster.post(
+                        place.channel, [root, Message(root.text)], metadata=sign(key, "root")
+                    )
+                    root_ts = posted.ts
+                    await self.memory.rooted(key, root_ts)
                 posted = await self.poster.post(place.channel, forms, thread_ts=root_ts, metadata=sign(key, "card"))
                 return Outcome("thread", posted.form, root_ts, posted.ts)
         except TimeoutError:
-            error = Undeliverable("timeout")
+            raise Undeliverable("timeout") from None
+
+    async def _place(self, question: Question, diagnosis: Diagnosis, key: str) -> Outcome:
+        """Post an answer, or where Slack does not take it, tell whoever asked alone."""
+        place = question.place
+        try:
+            return await self.show(question, diagnosis, key)
         except Undeliverable as refused:
             error = refused
         _log.warning("answering privately", channel=place.channel, error=error.error)
-        why = wording.invite(self.home.name) if error.unwelcome else wording.slack_refused(error.error)
+        forms = self.forms_for_one(diagnosis, self.why_private(error), sharable=error.unwelcome)
         try:
-            posted = await self.poster.whisper(place, [wording.with_remark(form, why) for form in forms])
-            return Outcome("private", posted.form, root_ts)
+            posted = await self.poster.whisper(place, forms)
+            return Outcome("private", posted.form, place.thread_ts)
         except Undeliverable as lost:
             _log.error("answer lost", asked=question.ref.asked, channel=place.channel, error=lost.error)
-            return Outcome("lost", root_ts=root_ts)
+            return Outcome("lost", root_ts=place.thread_ts)
+
+    def why_private(self, error: Undeliverable) -> str:
+        """Say why an answer that Slack did not take is private."""
+        return wording.invite(self.home.name) if error.unwelcome else wording.slack_refused(error.error)
 
     # Asking again
 
@@ -403,7 +445,10 @@ class Desk:
         place = question.place
         forms = self.forms(diagnosis, asked_by)
         what = wording.change(before, forms[0].text, question.asker.user, diagnosis)
-        forms = [wording.with_remark(form, what) for form in forms]
+        if card_ts:
+            forms = [wording.with_remark(form, what) for form in forms]
+        else:
+            forms = self.forms_for_one(diagnosis, what, sharable=decision.shown is not None)
         try:
             async with asyncio.timeout(self.settings.answer_seconds):
                 if card_ts:
@@ -417,7 +462,7 @@ class Desk:
         except (TimeoutError, Undeliverable) as refused:
             _log.warning("refresh refused", error=getattr(refused, "error", "timeout"))
             outcome = await self._whispered(question, forms)
-        self._record(question, "refreshed", diagnosis, outcome)
+        self.record(question, "refreshed", diagnosis, outcome)
 
     async def details(self, question: Question, trigger_id: str) -> None:
         """Show everything behind an answer in a modal: it opens at once and fills when the cluster was read.
@@ -454,7 +499,7 @@ class Desk:
         if not view_id:
             forms = self.forms(diagnosis)
             outcome = await self._whispered(question, [Message(forms[0].text, shown), *forms[1:]])
-        self._record(question, "details", diagnosis, outcome)
+        self.record(question, "details", diagnosis, outcome)
 
     async def _whispered(self, question: Question, forms: list[Message]) -> Outcome:
         try:
@@ -465,7 +510,7 @@ class Desk:
 
     # Telling what happened
 
-    def _record(
+    def record(
         self, question: Question, result: str, diagnosis: Diagnosis | None = None, outcome: Outcome | None = None
     ) -> None:
         """Count it, and write the audit line: who asked what, where, and what kind of answer it was."""

@@ -12,11 +12,12 @@ from slack_bolt.async_app import AsyncAck, AsyncApp, AsyncBoltContext
 
 from bot import telemetry
 from bot.render.asking import ASK, FORM, PICK
-from bot.render.card import DETAILS, OPEN, REFRESH, Message
+from bot.render.card import DETAILS, OPEN, REFRESH, SHARE, Message
 from bot.slack import wording
 from bot.slack.desk import Desk, Question
 from bot.slack.persons import asker_of
 from bot.slack.post import Place
+from bot.slack.sharing import Sharing
 from bot.slack.talk import WHY, Talk
 
 _log = telemetry.log("listeners")
@@ -24,6 +25,7 @@ _log = telemetry.log("listeners")
 
 def register(app: AsyncApp, desk: Desk) -> None:
     """Register every listener."""
+    sharing = Sharing()
 
     @app.command(desk.settings.slack_command)
     async def asked(ack: AsyncAck, command: dict[str, Any], context: AsyncBoltContext) -> None:
@@ -38,6 +40,11 @@ def register(app: AsyncApp, desk: Desk) -> None:
     async def details(ack: AsyncAck, body: dict[str, Any], context: AsyncBoltContext) -> None:
         await ack()
         await pressed(desk, body, context, _details)
+
+    @app.action(SHARE)
+    async def share(ack: AsyncAck, body: dict[str, Any], context: AsyncBoltContext) -> None:
+        await ack()
+        await pressed(desk, body, context, sharing.share)
 
     @app.action(re.compile(f"^{re.escape(OPEN)}-"))
     async def opened(ack: AsyncAck) -> None:

@@ -103,9 +103,16 @@ class Talk:
 
     async def _answer(self, heard: Heard) -> None:
         desk, asker, place = self.desk, heard.asker, heard.place
-        said = self._words(str(heard.event.get("text") or ""))
+        text, private = wording.wish(str(heard.event.get("text") or ""))
+        said = self._words(text)
         if wording.is_help(said) or desk.turned_away(asker) is not None:
             await self._say(heard, desk.help(asker, place, heard.entry))
+            return
+        verb, _, rest = said.partition(" ")
+        if verb.lower() in desk.verbs:
+            told = desk.verbs[verb.lower()](rest.strip(), asker, place, None)
+            if told is not None:
+                await self._say(heard, told)
             return
         problem, refs = self._named(said, heard)
         lacking = ""
@@ -115,7 +122,7 @@ class Talk:
             if problem.word:
                 refs = [ref for ref in refs if ref.name == problem.word]
         if len(refs) == 1:
-            await self._ask(refs[0], heard)
+            await self._ask(refs[0], heard, private=private)
         elif refs:
             telemetry.QUESTIONS.labels(entry=heard.entry, result="asked-back").inc()
             await self._say(heard, asking.choice(refs, f"@{desk.home.name} {asking.question(refs[0])}"))
@@ -182,12 +189,12 @@ class Talk:
             _log.warning("threads cannot be read: the app lacks a scope", scope=scope)
         return f"this app may not read threads here (it lacks the scope {scope})"
 
-    async def _ask(self, ref: JobRef, heard: Heard) -> None:
+    async def _ask(self, ref: JobRef, heard: Heard, *, private: bool) -> None:
         question = self.desk.admit(ref, heard.asker, heard.place, heard.entry)
         if isinstance(question, Message):
             await self._say(heard, question, alone=True)
             return
-        await self.desk.answer(question)
+        await self.desk.answer(replace(question, private=private))
 
     async def _say(self, heard: Heard, message: Message, *, alone: bool = False) -> None:
         """Say something that is no answer: in the thread where the question was asked, a refusal to the asker alone."""

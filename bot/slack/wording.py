@@ -1,5 +1,6 @@
 """What the bot says besides answers: help, refusals, remarks. Slack's mrkdwn, everything from outside escaped."""
 
+import re
 from typing import Any
 
 from bot.core.access import STRANGER, AccessRule, Person
@@ -9,6 +10,7 @@ from bot.render.card import Message
 from bot.render.words import code, escape, verdict
 from bot.settings import Settings
 
+_PRIVATE = re.compile(r"(?<!\S)[-\u2013\u2014]{1,2}private(?!\S)", re.IGNORECASE)
 HELP_WORDS = frozenset({"help", "?", "-h", "--help", "hilfe", "usage"})
 
 
@@ -56,7 +58,9 @@ def help_text(settings: Settings, name: str, channel: str, person: Person) -> Me
     nothing = f"No access rule lets you ask here.{escape(policy.ask())}"
     blocks.append(_context("\n".join(granted[:_GRANTS]) if granted else nothing))
     if held.private:
-        blocks.append(_context("Answers in this channel go to whoever asked alone."))
+        blocks.append(_context("Answers in this channel go to whoever asked alone; Share shows one to everybody."))
+    else:
+        blocks.append(_context(f"{code(f'{command} team-a/train --private')} answers you alone"))
     blocks.append(_context(f"To have answers in a channel: {code(f'/invite @{name}')}"))
     return Message(f"Ask why a job is pending, for example: {command} team-a/train", blocks)
 
@@ -83,7 +87,9 @@ def _grant(rule: AccessRule) -> str:
 def refusal(problem: str, command: str) -> Message:
     """Refuse a text that names no job; `problem` ends in a working example."""
     text = escape(problem)
-    return Message(text, [_section(text), asking.button(), _context(f"{code(f'{command} help')} shows every way to ask.")])
+    return Message(
+        text, [_section(text), asking.button(), _context(f"{code(f'{command} help')} shows every way to ask.")]
+    )
 
 
 def no_job(name: str, problem: str, unread: str, *, in_thread: bool) -> Message:
@@ -128,11 +134,39 @@ def refused(why: str, example: str, command: str) -> Message:
     return _plain(text)
 
 
-def alone(rule: str, *, hidden: bool) -> str:
+def wish(text: str) -> tuple[str, bool]:
+    """Take the wish for a private answer out of a text; keyboards make one dash of two."""
+    bare = _PRIVATE.sub(" ", text)
+    return (bare, True) if bare != text else (text, False)
+
+
+def alone(rule: str, *, hidden: bool, wanted: bool = False) -> str:
     """Say why an answer is private."""
     if hidden:
         return f"Only you see this: access rule {code(rule)} lets you ask, and this channel may not see the answer."
+    if wanted:
+        return "Only you see this, as you wished. Share shows it in this channel."
     return "Only you see this: answers in this channel are private."
+
+
+def shared_by(user: str) -> str:
+    """Say on a private answer that it was shared."""
+    return f"Only you see this. Shared in this channel by <@{user}>, as far as the channel may see it."
+
+
+def shared_before() -> Message:
+    """Say that an answer was shared already."""
+    return _plain("This answer was shared before; nothing was posted again.")
+
+
+def not_shared(why: str) -> Message:
+    """Say why an answer is not shared; `why` is ready for Slack."""
+    return Message(f"Not shared. {why}", [_section(f"Not shared. {why}")])
+
+
+def place_sees_nothing(namespace: str) -> str:
+    """Say that a place may see nothing about a namespace."""
+    return f"This channel may not see answers about namespace {code(namespace)}."
 
 
 def not_shown() -> Message:
