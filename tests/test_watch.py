@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import itertools
 import json
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field, replace
@@ -379,11 +380,13 @@ async def test_unchanged_jobs_cost_one_list_and_no_answers() -> None:
         for n in range(500):
             more = replace(one, id=new_id(), user=f"U{n}", thread=f"{n}.1")
             await at.world.bot.memory.ask("test", partial(add, more), None)
+        turns = itertools.cycle(range(100))
+        at.watches._chance = lambda: next(turns) / 100
         await at.step()
         before = at.service.looked, at.service.listed
         await at.step()
         await at.step()
-        assert at.service.looked - before[0] <= 60, "full answers are spread over the time between two of them"
+        assert at.service.looked - before[0] <= 40, "full answers are spread over the time between two of them"
         assert at.service.listed - before[1] == 2
 
 
@@ -478,6 +481,28 @@ async def test_a_store_that_comes_back_is_used_again(
         await at.world.slack.until(lambda: at.world.bot.memory.works or None)
         await at.step()
         assert len(at.replies()) == 1
+
+
+async def test_a_process_that_is_told_to_end_leaves_no_question_untold_and_tells_none_twice(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'store.sqlite3'}"
+    slack = LocalSlack()
+    async with started(url=url, slack=slack, drain_seconds=0.1) as at:
+        at.service.gate.clear()
+        await at.world.ask("team-a/train")
+        await slack.until(lambda: at.service.asked or None)
+    slack.fail(
+        "chat.postMessage", hang=60, error="internal_error", when=lambda arguments: bool(arguments.get("thread_ts"))
+    )
+    async with started(url=url, slack=slack, drain_seconds=0.1) as at:
+        await at.world.ask("team-a/train")
+        await at.world.root()
+        await slack.until(lambda: len(slack.called("chat.postMessage")) == 2 or None)
+        messages = at.world.ml.messages
+    async with started(url=url, slack=slack) as again:
+        again.world.ml.messages[:] = messages
+        told = await slack.until(lambda: next((m for m in again.world.ml.messages if "Interrupted" in m["text"]), None))
+        assert told["thread_ts"] == by_bot(again.world.ml.roots())[0]["ts"]
+        assert [m["text"] for m in messages if "ephemeral" in m and "Interrupted" in m["text"]] == []
 
 
 # Deliveries to several replicas

@@ -45,6 +45,7 @@ class Memory:
         self._store: Store | None = None
         self._rest_until = 0.0
         self._pruned = float("-inf")
+        self._rooted: set[str] = set()
 
     @contextlib.asynccontextmanager
     async def kept(self) -> AsyncIterator["Memory"]:
@@ -153,8 +154,20 @@ class Memory:
         """Note how far an answer is."""
         await self.ask("note", lambda store: store.change_answer(answer_id, **changes), None)
 
+    async def rooted(self, answer_id: str, root: str) -> None:
+        """Note that an answer's first message stands."""
+        self._rooted.add(answer_id)
+        await self.note(answer_id, thread=root)
+
+    async def left(self, answer_id: str) -> None:
+        """Leave an answer because the process ends: a thread that has begun is told by whoever takes over, at once."""
+        changes: dict[str, Any] = {"lease": 0.0} if answer_id in self._rooted else {"state": "interrupted"}
+        self._rooted.discard(answer_id)
+        await self.note(answer_id, **changes)
+
     async def answered(self, answer_id: str, diagnosis: Diagnosis, thread: str, message: str) -> None:
         """Note that an answer stands in Slack, or went to whoever asked alone."""
+        self._rooted.discard(answer_id)
         await self.note(
             answer_id, state="answered", rule=diagnosis.headline.rule, outlook=diagnosis.outlook, thread=thread, message=message
         )  # fmt: skip

@@ -48,6 +48,8 @@ MOST_UIDS = 50
 SOON = 4
 """Polls after which a job that is on its way, or could not be read, gets a full answer again."""
 
+SPACING = 1.0
+"""Seconds for each watched job between two full answers about one of them: many watches are looked at less often."""
 REFUSALS = 5
 """How often in a row a place may not see a job before its watch ends, where Slack or the cluster have to be asked for it."""
 
@@ -133,6 +135,7 @@ class Watches:
         self._kept: dict[Key, _Kept] = {}
         self._unposted: dict[str, int] = {}
         """What this process knows not to have been posted, because Slack refused it: watch id to `told`."""
+        self._recheck = self.settings.watch_recheck_seconds
         self._refusals: dict[str, int] = {}
         self._slots = asyncio.Semaphore(AT_ONCE)
 
@@ -277,6 +280,7 @@ class Watches:
             self._kept.pop(key, None)
         if not watches:
             return
+        self._recheck = max(self.settings.watch_recheck_seconds, len(units) * SPACING)
         places = _grouped(units, lambda unit: (unit.ref.cluster, unit.ref.namespace))
         await asyncio.gather(*(self._place(cluster, namespace, some) for (cluster, namespace), some in places.items()))
 
@@ -334,7 +338,7 @@ class Watches:
             if marks is None or told is None or not transitions.agrees(told.state, mine):
                 return True
             # Nothing seems to have changed while nobody looked: the full answers of many watches are spread.
-            later = now + self.settings.watch_recheck_seconds * self._chance()
+            later = now + self._recheck * self._chance()
             self._kept[unit.key] = _Kept(
                 _text(mine), frozenset(m.name for m in mine), all(m.labelled for m in mine), later
             )
@@ -345,7 +349,7 @@ class Watches:
 
     def _keep(self, unit: _Unit, look: Look, marks: tuple[Mark, ...] | None, now: float) -> None:
         on_its_way = look.state is None or look.state.phase in {"reserved", "admitted"}
-        wait = self.settings.watch_recheck_seconds
+        wait = self._recheck
         if on_its_way:
             wait = min(wait, SOON * self.settings.watch_poll_seconds)
         uid = (look.state.uid if look.state is not None else "") or unit.watches[0].uid
