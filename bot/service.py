@@ -161,6 +161,19 @@ class Service:
         answer, snapshot = await self._answer(ref, deadline)
         return look(snapshot, ref, answer, audience)
 
+    async def namespaces(self, cluster: str) -> tuple[str, ...] | None:
+        """Give the names of a cluster's namespaces, sorted; None when they could not be read in full. Never raises."""
+        kind = kinds.BY_NAME["Namespace"]
+        try:
+            async with asyncio.timeout(self.deadline):
+                reader = self.reader(cluster)
+                path = object_path(kind.group, kind.versions[0], kind.plural, "")
+                listing = await reader.client.shared_list(path, kind.kind, kind.versions[0], (), self._rows)
+        except (ReadError, TimeoutError, ValueError, UnknownClusterError) as error:
+            log.info("namespaces not read", cluster=cluster, reason=getattr(error, "reason", type(error).__name__))
+            return None
+        return None if listing.reason else tuple(sorted(item.metadata.name for item in listing.objects))
+
     async def marks(
         self, cluster: str, namespace: str, uids: tuple[str, ...] = ()
     ) -> tuple[transitions.Mark, ...] | None:

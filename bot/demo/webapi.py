@@ -52,7 +52,8 @@ def _unauthorised(method: str, token: str) -> str:
 
 
 def _channel(slack: LocalSlack, arguments: Json, *, write: bool = False) -> Channel:
-    channel = slack.channels.get(str(arguments.get("channel", "")))
+    name = str(arguments.get("channel", ""))
+    channel = slack.channels.get(_conversation(slack, name).id if write and name in slack.people else name)
     if channel is None or (channel.private and BOT not in channel.members):
         raise Refused("channel_not_found")
     if write and BOT not in channel.members:
@@ -187,10 +188,13 @@ def _open(slack: LocalSlack, arguments: Json) -> Json:
     who = str(arguments.get("users", ""))
     if who not in slack.people:
         raise Refused("user_not_found")
-    channel = next((c for c in slack.channels.values() if c.im and who in c.members), None)
-    if channel is None:
-        channel = slack.channel(slack.people[who].name, slack.people[who], im=True)
-    return {"channel": {"id": channel.id}}
+    return {"channel": {"id": _conversation(slack, who).id}}
+
+
+def _conversation(slack: LocalSlack, who: str) -> Channel:
+    """Give somebody's conversation with the bot; a message to a user goes there."""
+    found = next((c for c in slack.channels.values() if c.im and who in c.members), None)
+    return found or slack.channel(slack.people[who].name, slack.people[who], im=True)
 
 
 def _about_person(slack: LocalSlack, arguments: Json) -> Json:

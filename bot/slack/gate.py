@@ -55,6 +55,10 @@ class Gate:
         """The rules in force."""
         return self._settings.policy
 
+    def is_reviewed(self, cluster: str) -> bool:
+        """Tell whether a person's own Kubernetes permissions decide about a cluster, too."""
+        return cluster in self._reviewed
+
     def person(self, asker: Asker, groups: frozenset[str] = frozenset()) -> Person:
         """Give somebody as the rules take them, by what the delivery says alone."""
         member = self._home.is_member(asker)

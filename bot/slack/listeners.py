@@ -13,8 +13,10 @@ from slack_bolt.async_app import AsyncAck, AsyncApp, AsyncBoltContext
 from bot import telemetry
 from bot.render.asking import ASK, FORM, PICK
 from bot.render.card import DETAILS, OPEN, REFRESH, SHARE, Message
+from bot.render.home import AGAIN, STOP
 from bot.slack import wording
 from bot.slack.desk import Desk, Question
+from bot.slack.home import Home
 from bot.slack.persons import asker_of
 from bot.slack.post import Place
 from bot.slack.sharing import Sharing
@@ -52,6 +54,7 @@ def register(app: AsyncApp, desk: Desk) -> None:
         await ack()
 
     _listen_to_talk(app, Talk(desk))
+    _listen_to_home(app, Home(desk))
 
     @app.error
     async def broke(error: Exception) -> None:
@@ -101,6 +104,25 @@ def _listen_to_talk(app: AsyncApp, talk: Talk) -> None:
             user = asker_of(body).user
             place = read.place if isinstance(read, Question) else Place("", user)
             await talk.tell(place, refused)
+
+
+def _listen_to_home(app: AsyncApp, home: Home) -> None:
+    """Register the Home tab and its buttons."""
+
+    @app.event("app_home_opened")
+    async def opened(ack: AsyncAck, body: dict[str, Any], context: AsyncBoltContext) -> None:
+        await ack()
+        home.open(body, context.get("sent"))
+
+    @app.action(re.compile(rf"^{STOP}-\d+$"))
+    async def stop(ack: AsyncAck, body: dict[str, Any], context: AsyncBoltContext) -> None:
+        await ack()
+        home.stop(body, context.get("sent"))
+
+    @app.action(re.compile(rf"^{AGAIN}-\d+$"))
+    async def again(ack: AsyncAck, body: dict[str, Any], context: AsyncBoltContext) -> None:
+        await ack()
+        await home.again(body, context.get("sent"))
 
 
 Pressed = Callable[[Desk, Question, Mapping[str, Any]], Awaitable[None]]

@@ -68,6 +68,16 @@ class People:
         enterprise = theirs.get("enterprise_id") if isinstance(theirs, Mapping) else info.get("enterprise_id")
         return not info.get("is_stranger") and bool(self._home.enterprise) and enterprise == self._home.enterprise
 
+    async def is_stranger(self, user: str) -> bool:
+        """Tell whether Slack says that somebody is from elsewhere; False when it does not tell."""
+        try:
+            info = await self._info(user)
+        except UnknownPersonError:
+            return False
+        theirs = str(info.get("team_id") or "")
+        elsewhere = bool(theirs and self._home.team and theirs != self._home.team and not self._home.enterprise)
+        return bool(info.get("is_stranger")) or elsewhere
+
     async def _ask_info(self, user: str) -> Mapping[str, Any]:
         info = (await self._call("users.info", user=user)).get("user")
         return info if isinstance(info, Mapping) else {}

@@ -200,11 +200,11 @@ def no_answer(asked: str) -> Message:
     return _plain(text)
 
 
-def modal(blocks: list[limits.Block]) -> dict[str, Any]:
-    """Give the modal that shows the details of an answer."""
+def modal(blocks: list[limits.Block], title: str = details.TITLE) -> dict[str, Any]:
+    """Give a modal that shows something; by its title the details of an answer."""
     return {
         "type": "modal",
-        "title": {"type": "plain_text", "text": details.TITLE},
+        "title": {"type": "plain_text", "text": title},
         "close": {"type": "plain_text", "text": "Close"},
         "blocks": blocks,
     }
