@@ -609,6 +609,10 @@ class Nodes:
         total = sum(free.values())
         return Room(resource, asked, freest, free[freest.name], largest, offers[largest.name], total, lacking)
 
+    def most_emptied(self, funnel: Funnel, resource: str) -> int:
+        """Give the most of a resource that any node looked at would have if everything but its DaemonSets' pods went."""
+        return max((self.emptied(node, resource) for node in self._considered(funnel)), default=0)
+
     def would_fit_emptied(self, funnel: Funnel) -> bool:
         """Say whether a node would take the pod if everything but its DaemonSets' pods went."""
         asked = {**scheduling.pod_requests(funnel.pod.spec), "pods": 1}

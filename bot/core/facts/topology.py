@@ -643,6 +643,8 @@ class TopologyFacts:
         out = unusable(node)
         if out == "cordoned":
             return Refusal(node.name, "out-of-service", "is cordoned", "spec.unschedulable")
+        if out is not None:
+            return Refusal(node.name, "out-of-service", "is not ready", "status.conditions[Ready]")
         cause = refusal(node, pod.spec, ignoring=ignoring)
         if cause is not None:
             kind, _, rest = cause.partition(" ")
@@ -656,8 +658,6 @@ class TopologyFacts:
             what = rest.removeprefix("selector ")
             text = f"does not match the pod's node {'selector ' + quoted(what, 120) if '=' in what else 'affinity'}"
             return Refusal(node.name, "selector", text, "metadata.labels")
-        if out is not None:
-            return Refusal(node.name, "out-of-service", "is not ready", "status.conditions[Ready]")
         wanted = {**pod_requests(pod.spec), "pods": 1}
         free = self.free_on(node)
         name = lacking(free, wanted)

@@ -29,7 +29,7 @@ def init_containers_running(facts: Facts) -> Found | None:
     name = names.quoted(view.status.name)
     return Found(
         facts.pods.close(
-            f"{facts.pods.naming(pods)} {'is' if len(pods) == 1 else 'are'} in init container {name}{for_long}."
+            f"{facts.pods.naming(pods)} {'has' if len(pods) == 1 else 'have'} been in init container {name}{for_long}."
         ),
         (
             Evidence(

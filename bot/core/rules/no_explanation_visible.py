@@ -2,9 +2,11 @@
 
 from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
-from bot.core.names import subject
+from bot.core.names import named, quoted, subject
+from bot.core.objects import condition
 from bot.core.rule import rule
 from bot.core.snapshot import Unknown
+from bot.core.texts import cited
 
 
 @rule("quota", move="platform", outlook="unknown", phases=(), fallback=True)
@@ -13,7 +15,8 @@ def no_explanation_visible(facts: Facts) -> Found | None:
 
     When:
         No other rule fires. What could not be checked is listed; if everything was checked, the known silent paths
-        remain: Kueue writes nothing when admitting fails inside the scheduler or when a look-up of its own fails.
+        remain: Kueue writes nothing when admitting fails inside the scheduler or when a look-up of its own fails. Words of
+        Kueue or of the scheduler that no rule knows are quoted.
     Why it blocks:
         Unknown. An answer that guesses is worse than none.
     What to do:
@@ -28,11 +31,46 @@ def no_explanation_visible(facts: Facts) -> Found | None:
     else:
         sentence = "Everything was read and nothing explains it: Kueue's own logs are the next place to look."
         step = Step("platform", "Look for this Workload in the logs of Kueue's controller manager.")
-    kind = ref.kind or "Job"
-    try:
+    kind, words = ref.kind or "Job", ""
+    try:  # both are a courtesy; this rule must always fire
         job = facts.identity.job
         kind = job.kind if job is not None else kind
-    except Unknown:  # the kind in the evidence is a courtesy; this rule must always fire
+        words = facts.history.text
+    except Unknown:
         pass
-    evidence = Evidence(subject(kind, ref.name, ref.namespace), "rules that fired", "0", "computed")
-    return Found(sentence, (evidence,), (step,), certainty="likely")
+    evidence = [Evidence(subject(kind, ref.name, ref.namespace), "rules that fired", "0", "computed")]
+    if words:
+        sentence += f" Kueue itself says {cited(words, 300)}."
+        workload = facts.identity.want()
+        where = subject("Workload", workload.name, workload.namespace)
+        evidence.append(Evidence(where, "status.conditions[QuotaReserved].message", quoted(words), "kueue"))
+    spoken = _scheduler(facts)
+    if spoken is not None:
+        name, text, proof, look = spoken
+        sentence = f"No rule explains what the scheduler says of pod {name}: {cited(text, 300)}."
+        if missing:
+            sentence += f" Not read: {shown}."
+        evidence, step = [proof, *evidence], look
+    return Found(sentence, tuple(evidence), (step,), certainty="likely")
+
+
+def _scheduler(facts: Facts) -> tuple[str, str, Evidence, Step] | None:
+    """What the scheduler says of the first pod that it cannot place: (pod, text, proof, where to look); None for nothing."""
+    try:
+        pods = facts.pods.unscheduled if facts.identity.phase in {"admitted", "unmanaged"} else ()
+    except Unknown:
+        return None
+    for pod in pods:
+        said, event = condition(pod.status.conditions, "PodScheduled"), facts.pods.last_event(pod, "FailedScheduling")
+        text, field = (said.message, "status.conditions[PodScheduled].message") if said is not None else ("", "")
+        if not text and event is not None:
+            text, field = event.message, "events[FailedScheduling].message"
+        if text:
+            proof = Evidence(subject("Pod", pod.name, pod.namespace), field, quoted(text))
+            step = Step(
+                "platform",
+                "Look at the pod, its volumes and its nodes with these words in mind.",
+                facts.pods.describe(pod),
+            )
+            return named("Pod", pod.name, pod.namespace), text.partition(" preemption: ")[0].rstrip(". "), proof, step
+    return None

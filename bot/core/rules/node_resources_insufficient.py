@@ -49,7 +49,7 @@ def node_resources_insufficient(facts: Facts) -> Found | None:
     return Found(
         facts.pods.close(_sentence(facts, funnel, rooms, subject, never=never)),
         (*_evidence(rooms), *facts.nodes.evidence(funnel)),
-        _steps(rooms, never=never),
+        _steps(facts, funnel, rooms, never=never),
         (*facts.pods.subjects(funnel.pods), *(names.subject("Node", room.freest.name) for room in rooms[:1])),
         "certain" if never else funnel.certainty,
         outlook=outlook,
@@ -79,7 +79,10 @@ def _sentence(facts: Facts, funnel: Funnel, rooms: tuple[Room, ...], subject: st
     if nominated:
         sentence += f" The scheduler is making room for it on node {names.named('Node', nominated)}."
     elif never:
-        sentence += " Even an empty node is too small."
+        kept = any(facts.nodes.most_emptied(funnel, room.resource) < room.most for room in rooms)
+        sentence += (
+            f" Even an empty node is too small{', for its DaemonSets and static pods take their part' if kept else ''}."
+        )
     elif scattered is not None and scattered.resource != "pods":
         sentence += f" {amount(scattered.resource, scattered.total_free or 0)} are free, but scattered over nodes."
     return sentence
@@ -96,14 +99,14 @@ def _evidence(rooms: tuple[Room, ...]) -> tuple[Evidence, ...]:
     return tuple(rows)
 
 
-def _steps(rooms: tuple[Room, ...], *, never: bool) -> tuple[Step, ...]:
+def _steps(facts: Facts, funnel: Funnel, rooms: tuple[Room, ...], *, never: bool) -> tuple[Step, ...]:
     room = rooms[0]
-    most = amount(room.resource, room.most)
     if never:
-        return (
-            Step("platform", "Add a node that is large enough, and keep the quota within what the nodes hold."),
-            Step("asker", f"Or ask for at most {most} per pod."),
-        )
+        most = facts.nodes.most_emptied(funnel, room.resource)
+        add = Step("platform", "Add a node that is large enough, and keep the quota within what the nodes hold.")
+        if not most:
+            return (add,)
+        return (add, Step("asker", f"Or ask for at most {amount(room.resource, most)} per pod."))
     return (
         Step(
             "platform", f"Free a node or add one; see who uses {room.resource} on the nodes.", "kubectl describe nodes"

@@ -61,6 +61,7 @@ def _not_ready(facts: Facts) -> Found:
     lost = [entry for entry in waiting if _lost(facts, entry)]
     words = f": {names.quoted(said)}" if said else ""
     who = pods.naming(waiting, inside=True)
+    everything = f"All {pods.needed} pods run"
     if lost:
         node = names.named("Node", lost[0].spec.node_name)
         return Found(
@@ -73,7 +74,9 @@ def _not_ready(facts: Facts) -> Found:
             outlook="fix",
         )
     return Found(
-        f"All {pods.needed} pods run, but {len(waiting)} of them {are} not ready yet ({who}){words}.",
+        f"{everything}, but {len(waiting)} of them {are} not ready yet ({who}){words}."
+        if pods.needed != 1
+        else f"Its 1 pod runs, but is not ready yet ({who}){words}.",
         (Evidence(subject, field, names.quoted(said) or "not True"),),
         (Step("asker", "See what the containers write, and their readiness and startup probes.", pods.describe(pod)),),
         pods.subjects(waiting),

@@ -4,6 +4,7 @@ from bot.core import names
 from bot.core import objects as o
 from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
+from bot.core.moments import lasting
 from bot.core.objects import condition
 from bot.core.rule import rule
 
@@ -57,7 +58,7 @@ def _silent(facts: Facts) -> Found | None:
         lost = ready is not None and ready.status != "True"
         bound = condition(pod.status.conditions, "PodScheduled")
         age = facts.age(bound.last_transition_time) if bound is not None else None
-        since = f" for {int(age)} seconds" if age is not None else ""
+        since = f" for {lasting(age)}" if age is not None else ""
         gone = node is None and facts.snapshot.covers("Node", "", pod.spec.node_name)
         subject, shown = names.subject("Pod", pod.name, pod.namespace), names.named("Node", pod.spec.node_name)
         evidence = [Evidence(subject, "spec.nodeName", shown)]
