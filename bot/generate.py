@@ -15,6 +15,7 @@ import yaml
 from bot import cli, settings
 from bot.kube.permissions import PERMISSIONS, Permission
 from bot.render import rules_text
+from bot.store import kept
 
 _HEAD = "# Generated from bot/kube/permissions.py by `python -m bot.generate --write`.\n"
 
@@ -70,6 +71,7 @@ _PARTS: Mapping[str, Callable[[], str]] = {
     "rules": rules_text.markdown,
     "settings": settings.table,
     "permissions": permissions_table,
+    "kept": kept.table,
 }
 
 

@@ -135,6 +135,20 @@ def test_the_component_for_access_reviews_stands_beside_the_base() -> None:
     assert one("ClusterRole", folder)["rules"][0]["apiGroups"] == [review.PATH.split("/")[2]]
 
 
+def test_the_store_lies_on_a_volume_that_can_be_written_and_the_component_makes_it_last() -> None:
+    pod = one("Deployment")["spec"]["template"]["spec"]
+    (container,) = pod["containers"]
+    (path,) = (entry["value"] for entry in container["env"] if entry["name"] == "WHYPENDING_STORE_PATH")
+    (mount,) = (mount for mount in container["volumeMounts"] if mount["mountPath"] == str(Path(path).parent))
+    assert not mount.get("readOnly")
+    assert one("Deployment")["spec"]["strategy"]["type"] == "Recreate"
+    folder = MANIFESTS / "overlays" / "persistent-store"
+    (kustomization,) = documents(folder / "kustomization.yaml")
+    (volume,) = yaml.safe_load(kustomization["patches"][0]["patch"])["spec"]["template"]["spec"]["volumes"]
+    assert volume["name"] == mount["name"]
+    assert volume["persistentVolumeClaim"]["claimName"] == one("PersistentVolumeClaim", folder)["metadata"]["name"]
+
+
 def test_bindings_bind_the_bots_own_account() -> None:
     account = one("ServiceAccount")["metadata"]
     deployment = one("Deployment")
