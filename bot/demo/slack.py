@@ -10,13 +10,14 @@ import hashlib
 import hmac
 import itertools
 import json
+import re
 import secrets
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 import aiohttp
 from aiohttp import WSMsgType, web
@@ -131,6 +132,8 @@ class LocalSlack:
         self.deliveries: list[Delivery] = []
         self.faults: list[Fault] = []
         self.scopes = "commands,chat:write,app_mentions:read,channels:history,users:read,users:read.email,files:write"
+        self.unfurl_domains: set[str] = set()
+        """Whose links the app hears of."""
         self.request_url: str | None = None
         """Where deliveries go over HTTP; None means Socket Mode."""
         self.base_url = ""
@@ -287,6 +290,8 @@ class LocalSlack:
         if BOT in channel.members and (channel.im or f"<@{BOT}>" in text):
             kind = "message" if channel.im else "app_mention"
             self.background(self.event(mention_event(kind, message, channel, who), who))
+        if links := [link for link in links_of(text) if link["domain"] in self.unfurl_domains]:
+            self.background(self.event(links_event(links, message, channel, who), who))
         return message
 
     async def event(self, event: Json, who: Person | None = None, *, event_id: str | None = None) -> Delivery:
@@ -676,6 +681,24 @@ def mention_event(kind: str, message: Json, channel: Channel, who: Person) -> Js
     }  # fmt: skip
     if channel.im:
         event["channel_type"] = "im"
+    if message.get("thread_ts"):
+        event["thread_ts"] = message["thread_ts"]
+    return event
+
+
+def links_of(text: str) -> list[Json]:
+    """Give the links in a text, each with its domain."""
+    urls = dict.fromkeys(re.findall(r"https?://[^\s<>|]+", text))
+    return [{"domain": urlsplit(url).hostname or "", "url": url} for url in urls]
+
+
+def links_event(links: list[Json], message: Json, channel: Channel, who: Person) -> Json:
+    """Give the event of links that somebody pasted."""
+    event = {
+        "type": "link_shared", "user": who.id, "channel": channel.id, "message_ts": message["ts"], "links": links,
+        "source": "conversations_history", "unfurl_id": f"{channel.id}.{message['ts']}", "event_ts": message["ts"],
+        "is_bot_user_member": BOT in channel.members,
+    }  # fmt: skip
     if message.get("thread_ts"):
         event["thread_ts"] = message["thread_ts"]
     return event

@@ -132,6 +132,25 @@ def _delete(slack: LocalSlack, arguments: Json) -> Json:
     return {"channel": channel.id, "ts": message["ts"]}
 
 
+def _unfurl(slack: LocalSlack, arguments: Json) -> Json:
+    channel = slack.channels.get(str(arguments.get("channel", "")))
+    if channel is None:
+        raise Refused("channel_not_found")
+    message = _message(channel, arguments.get("ts"))
+    unfurls = arguments.get("unfurls")
+    if not isinstance(unfurls, dict) or not unfurls:
+        raise Refused("missing_unfurls")
+    for url, shown in unfurls.items():
+        if url not in message["text"]:
+            raise Refused("cannot_unfurl_url")
+        text = str(shown.get("text") or shown.get("fallback") or "")
+        if wrong := validate.message(text, shown.get("blocks")):
+            raise Refused(wrong[0], wrong[1])
+    message["attachments"] = [{"from_url": url, **shown} for url, shown in unfurls.items()]
+    slack.tell({"type": "changed", "channel": channel.id, "message": message})
+    return {}
+
+
 def _permalink(slack: LocalSlack, arguments: Json) -> Json:
     channel = _channel(slack, arguments)
     message = next((m for m in channel.messages if m["ts"] == arguments.get("message_ts")), None)
@@ -315,6 +334,7 @@ METHODS: dict[str, Callable[[LocalSlack, Json], Json]] = {
     "chat.update": _update,
     "chat.delete": _delete,
     "chat.getPermalink": _permalink,
+    "chat.unfurl": _unfurl,
     "conversations.list": lambda slack, _: {"channels": [_about_channel(c) for c in slack.channels.values() if not c.private]},
     "conversations.info": lambda slack, arguments: {"channel": _about_channel(_channel(slack, arguments))},
     "conversations.members": lambda slack, arguments: {"members": sorted(_channel(slack, arguments).members)},

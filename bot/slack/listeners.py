@@ -21,6 +21,7 @@ from bot.slack.persons import asker_of
 from bot.slack.post import Place
 from bot.slack.sharing import Sharing
 from bot.slack.talk import WHY, Talk
+from bot.slack.unfurl import Unfurls
 
 _log = telemetry.log("listeners")
 
@@ -55,6 +56,7 @@ def register(app: AsyncApp, desk: Desk) -> None:
 
     _listen_to_talk(app, Talk(desk))
     _listen_to_home(app, Home(desk))
+    _listen_to_links(app, Unfurls(desk))
 
     @app.error
     async def broke(error: Exception) -> None:
@@ -123,6 +125,15 @@ def _listen_to_home(app: AsyncApp, home: Home) -> None:
     async def again(ack: AsyncAck, body: dict[str, Any], context: AsyncBoltContext) -> None:
         await ack()
         await home.again(body, context.get("sent"))
+
+
+def _listen_to_links(app: AsyncApp, unfurls: Unfurls) -> None:
+    """Register what sees pasted links."""
+
+    @app.event("link_shared")
+    async def pasted(ack: AsyncAck, body: dict[str, Any], context: AsyncBoltContext) -> None:
+        await ack()
+        unfurls.hear(body, context.get("sent"))
 
 
 Pressed = Callable[[Desk, Question, Mapping[str, Any]], Awaitable[None]]
