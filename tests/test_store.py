@@ -101,7 +101,12 @@ async def test_a_watch_has_one_owner_and_moves_once(store: Store) -> None:
 
 async def test_a_digest_run_is_kept_once(store: Store) -> None:
     run = DigestRun(
-        "morning", "2026-11-30T09:00", 10.0, True, {"team-a/train": ["quota-in-use", 1.0]}, {"quota-in-use": {"q": 1}}
+        "morning",
+        "2026-11-30T09:00",
+        at=10.0,
+        complete=True,
+        entries={"team-a/train": ["quota-in-use", 1.0]},
+        counts={"quota-in-use": {"q": 1}},
     )
     assert await store.save_digest(run)
     assert not await store.save_digest(run)
