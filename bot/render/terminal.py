@@ -110,14 +110,16 @@ def _wrap(text: str, width: int | None, first: str, then: str) -> Iterator[str]:
         rest = word
         while rest:
             gap = "" if empty else " "
-            if _cells(line) + len(gap) + _cells(rest) <= width:
+            room = width - _cells(line)
+            # a word of more signs than there are columns is broken without being measured: it may be a whole log
+            if len(rest) <= width and len(gap) + _cells(rest) <= room:
                 line, empty, rest = line + gap + rest, False, ""
             elif not empty:
                 yield line
                 line, empty = then, True
             else:
-                size = 1
-                while size < len(rest) and _cells(line) + _cells(rest[: size + 1]) <= width:
+                size, room = 1, room - _cells(rest[0])
+                while size < len(rest) and (room := room - _cells(rest[size])) >= 0:
                     size += 1
                 yield line + rest[:size]
                 line, rest = then, rest[size:]
