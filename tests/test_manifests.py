@@ -270,7 +270,13 @@ def test_the_slack_app_offers_what_the_code_answers(name: str, registered: dict[
     commands = [entry["command"] for entry in manifest["features"].get("slash_commands", [])]
     assert commands == registered["command"]
     events = manifest["settings"].get("event_subscriptions", {}).get("bot_events", [])
-    assert sorted(events) == sorted(str(event) for event in registered.get("event", []))
+    heard = {"message.im" if event == "message" else str(event) for event in registered.get("event", [])}
+    assert set(events) == (heard if name == "full" else heard - {"message.im", "link_shared"})
+    assert len(events) == len(set(events))
+    home = manifest["features"]["app_home"]
+    assert home["home_tab_enabled"] is ("app_home_opened" in events)
+    assert home["messages_tab_read_only_enabled"] is ("message.im" not in events), "nobody types what nobody hears"
+    assert bool(manifest["features"].get("unfurl_domains")) is ("link_shared" in events)
     shortcuts = [entry["callback_id"] for entry in manifest["features"].get("shortcuts", [])]
     asked = [
         *registered.get("shortcut", []),
@@ -283,26 +289,20 @@ def test_the_slack_app_offers_what_the_code_answers(name: str, registered: dict[
     assert manifest["settings"]["socket_mode_enabled"] is True
 
 
-SCOPES = {
-    "minimal": {"commands", "chat:write"},
-    "full": {
-        "commands",
-        "chat:write",
-        "chat:write.public",
-        "usergroups:read",
-        "users:read",
-        "users:read.email",
-    },
-}
-"""What each method that is called and each event needs: docs of chat.postMessage, chat.update and slash commands."""
+SCOPES = {"minimal": {"commands", "chat:write"}, "full": {"commands", "chat:write"}}
+SCOPES["full"] |= {"chat:write.public", "usergroups:read", "users:read", "users:read.email"}
+SCOPES["full"] |= {"channels:history", "groups:history", "im:history", "links:read", "links:write"}
+"""What each method that is called needs: Slack's pages of the methods. What an event needs comes on top."""
+NEEDS = {"app_mention": {"app_mentions:read"}, "message.im": {"im:history"}, "link_shared": {"links:read"}}
 
 
 @pytest.mark.parametrize("name", SCOPES)
-def test_the_slack_app_asks_for_what_it_uses(name: str, registered: dict[str, list[Any]]) -> None:
+def test_the_slack_app_asks_for_what_it_uses(name: str) -> None:
     (manifest,) = documents(MANIFESTS / "slack" / f"{name}.yaml")
-    scopes = set(manifest["oauth_config"]["scopes"]["bot"])
-    wanted = SCOPES[name] | ({"app_mentions:read"} if "app_mention" in registered.get("event", []) else set())
-    assert scopes == wanted
+    scopes = manifest["oauth_config"]["scopes"]["bot"]
+    events = manifest["settings"]["event_subscriptions"]["bot_events"]
+    assert set(scopes) == SCOPES[name].union(*(NEEDS.get(event, set()) for event in events))
+    assert len(scopes) == len(set(scopes))
 
 
 @pytest.mark.parametrize("name", SCOPES)
@@ -316,6 +316,14 @@ def test_the_slack_app_is_within_slacks_limits(name: str) -> None:
     for command in manifest["features"]["slash_commands"]:
         assert len(command["command"]) <= 32
         assert len(command["description"]) <= 2000
+    shortcuts = manifest["features"]["shortcuts"]
+    assert len(shortcuts) <= 10
+    assert len({shortcut["callback_id"] for shortcut in shortcuts}) == len(shortcuts)
+    for shortcut in shortcuts:
+        assert len(shortcut["name"]) <= 24
+        assert len(shortcut["description"]) <= 150
+        assert len(shortcut["callback_id"]) <= 255
+    assert len(manifest["features"].get("unfurl_domains", [])) <= 5
 
 
 # --- the image ---

@@ -9,7 +9,7 @@ import structlog
 
 from bot.demo.slack import BOT, Channel, LocalSlack
 from bot.settings import Access
-from bot.slack.talk import WHY
+from bot.slack.talk import ASK_WHY, WHY
 from tests.clusters import recorded
 from tests.workspace import Recorded, World, by_bot, shown, workspace
 
@@ -349,7 +349,7 @@ async def test_the_form_refuses_inline_what_may_not_be_asked() -> None:
 
 async def test_the_global_shortcut_asks_where_the_answer_goes() -> None:
     async with workspace(recorded(QUOTA)) as world:
-        await world.slack.shortcut(WHY, world.ann)
+        await world.slack.shortcut(ASK_WHY, world.ann)
         view = await opened(world)
         chosen = values(where={"selected_conversation": world.ml.id}, namespace="team-a", name="train")
         await world.slack.submit(view, world.ann, chosen)
@@ -358,7 +358,7 @@ async def test_the_global_shortcut_asks_where_the_answer_goes() -> None:
 
 async def test_the_global_shortcut_answers_privately_where_the_bot_is_not() -> None:
     async with workspace(recorded(QUOTA)) as world:
-        await world.slack.shortcut(WHY, world.ann)
+        await world.slack.shortcut(ASK_WHY, world.ann)
         chosen = values(where={"selected_conversation": world.elsewhere.id}, namespace="team-a", name="train")
         await world.slack.submit(await opened(world), world.ann, chosen)
         private = await world.whisper(world.elsewhere)

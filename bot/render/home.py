@@ -69,7 +69,7 @@ def view(tab: Tab) -> dict[str, Any]:
 def _how(tab: Tab) -> Iterable[Block]:
     command = tab.command
     ways = [
-        f"{code(f'{command} team-a/train')} in any channel or here in Messages",
+        f"{code(f'{command} team-a/train')} in any channel",
         f"{code(f'@{tab.name} team-a/train')} in a thread, or {code(f'@{tab.name}')} alone: the thread is read for a job",
         "the message shortcut *Why pending?* in the menu of an alert",
         f"{code(f'{command} watch team-a/train')} tells you when it changes; {code(f'{command} help')} shows the rest",

@@ -20,7 +20,7 @@ from bot.slack.home import Home
 from bot.slack.persons import asker_of
 from bot.slack.post import Place
 from bot.slack.sharing import Sharing
-from bot.slack.talk import WHY, Talk
+from bot.slack.talk import ASK_WHY, WHY, Talk
 from bot.slack.unfurl import Unfurls
 
 _log = telemetry.log("listeners")
@@ -78,6 +78,7 @@ def _listen_to_talk(app: AsyncApp, talk: Talk) -> None:
             await talk.tell(place, refused)
 
     @app.shortcut(WHY)
+    @app.shortcut(ASK_WHY)
     async def used(ack: AsyncAck, body: dict[str, Any], context: AsyncBoltContext) -> None:
         await ack()
         await talk.use(body, context.get("sent"))

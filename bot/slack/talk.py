@@ -23,8 +23,8 @@ from bot.slack.desk import Desk, Question
 from bot.slack.persons import Asker, asker_of
 from bot.slack.post import Place, Undeliverable
 
-WHY = "why-pending"
-"""The callback id of the message shortcut and of the global one."""
+WHY, ASK_WHY = "why-pending", "ask-why-pending"
+"""The callback ids of the message shortcut and of the global one."""
 
 PAGES, PAGE = 3, 200
 """How much of a thread is read: pages, and messages on each."""
