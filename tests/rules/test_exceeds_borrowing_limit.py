@@ -12,7 +12,7 @@ def test_fires() -> None:
     sentence = show(answer.headline.sentence, plain)
     assert "never have more than 6 nvidia.com/gpu" in sentence
     assert "ClusterQueue a-cq may borrow 2 on top of its 4" in sentence
-    assert "2 nvidia.com/gpu too many" in sentence
+    assert ": 2 too many" in sentence
     assert "by at least 2" in answer.headline.next[0].do
 
 

@@ -10,9 +10,9 @@ def test_fires() -> None:
     assert answer.headline.rule == "exceeds-cohort-capacity"
     assert (answer.outlook, answer.move) == ("never-as-written", "queue-admin")
     sentence = show(answer.headline.sentence, plain)
-    assert "never have more than 3 nvidia.com/gpu" in sentence
+    assert "never have more than 3 with all" in sentence
     assert "b-cq keeps 7 by lendingLimit" in sentence
-    assert "1 nvidia.com/gpu too many" in sentence
+    assert ": 1 too many" in sentence
     assert any("lendingLimit" in step.do and "b-cq" in show(step.do, plain) for step in answer.headline.next)
 
 

@@ -11,7 +11,7 @@ def test_fires() -> None:
     assert (answer.outlook, answer.move, answer.headline.certainty) == ("never-as-written", "asker", "certain")
     sentence = show(answer.headline.sentence, plain)
     assert "asks for 5 CPUs in flavor default" in sentence
-    assert "gpu-cq can never give more than 4 CPUs; 1 CPU too many" in sentence
+    assert "gpu-cq can never give more than 4: 1 too many" in sentence
 
 
 def test_a_queue_without_any_quota_is_its_owners_move() -> None:

@@ -4,16 +4,20 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from bot.core import objects as o
 from bot.core import texts
 from bot.core.diagnosis import Evidence, Holder, Step
 from bot.core.facts.assignment import Figure, FlavorResult
 from bot.core.facts.quota import Shortfall
+from bot.core.facts.requests import defaulted_by, left_to_run
 from bot.core.moments import clock
 from bot.core.names import named, quoted, subject
 from bot.core.objects import is_true
 from bot.core.quantity import amount as quantity
 from bot.core.quantity import canonical, human
+from bot.core.scheduling import pod_requests
 from bot.core.snapshot import Unknown
 
 if TYPE_CHECKING:
@@ -79,13 +83,29 @@ def requested(short: Shortfall) -> str:
     return listing(amount(entry.resource, entry.requested) for entry in short.figures)
 
 
+def most(short: Shortfall) -> str:
+    """Write the most there could ever be after the request: the bare number where one resource decides."""
+    if len(short.figures) == 1:
+        return human(short.figures[0].resource, short.figures[0].capacity.amount)
+    return capacities(short)
+
+
+def split(short: Shortfall) -> Step | None:
+    """Give the step of splitting the job, None where there is nothing at all to have."""
+    if any(entry.capacity.amount <= 0 for entry in short.figures):
+        return None
+    return Step("asker", f"Split the job into parts of at most {capacities(short)} each.")
+
+
 def capacities(short: Shortfall) -> str:
     """Write the most there could ever be: "2 CPUs and 2 Pods"."""
     return listing(amount(entry.resource, entry.capacity.amount) for entry in short.figures)
 
 
 def too_many(short: Shortfall) -> str:
-    """Write by how much the request is too large: "1 CPU and 1 Pod too many"."""
+    """Write by how much the request is too large: "1 CPU and 1 Pod too many", of one resource "1 too many"."""
+    if len(short.figures) == 1:
+        return f"{human(short.figures[0].resource, short.figures[0].short)} too many"
     return f"{listing(amount(entry.resource, entry.short) for entry in short.figures)} too many"
 
 
@@ -203,10 +223,41 @@ def _not_running(facts: "Facts", holder: Holder) -> str:
     return "" if is_true(workload.status.conditions, "Admitted") else ", not admitted yet"
 
 
-def elsewhere(short: Shortfall) -> str:
-    """Write how the other flavors of the group stand: " Flavor reserved lacks 4, flavor spot is excluded (taint …)."."""
+def elsewhere(facts: "Facts", short: Shortfall) -> str:
+    """Write how the other flavors of the group stand, and what makes the request larger than the pod template.
+
+    " Flavor reserved lacks 4, flavor spot is excluded (taint …). Kueue counts 3 CPUs, the pod template has 1: …"; "" for
+    neither.
+    """
     parts = [_other(result) for result in short.others]
-    return f" {_upper('; '.join(parts[:3]))}." if parts else ""
+    return (f" {_upper('; '.join(parts[:3]))}." if parts else "") + _added(facts, short)
+
+
+def _added(facts: "Facts", short: Shortfall) -> str:
+    """Write where the request is more than what stands in the pod templates, and what adds to it if that was seen."""
+    main = short.main
+    if main is None or main.resource == "pods":
+        return ""
+    workload = facts.identity.want()
+    names = {result.name for result in facts.quota.requests if not result.kept}
+    pod_sets = [pod_set for pod_set in workload.spec.pod_sets if pod_set.name in names]
+    counted = sum(r.requests.get(main.resource, 0) for r in facts.quota.requests if r.name in names)
+    bare = [replace(pod_set.template.spec, overhead={}) for pod_set in pod_sets]
+    written = sum(
+        left_to_run(workload, pod_set) * pod_requests(spec).get(main.resource, 0)
+        for pod_set, spec in zip(pod_sets, bare, strict=True)
+    )
+    if counted <= written:
+        return ""
+    limits = defaulted_by(workload, main.resource, facts.snapshot)
+    classes = sorted({spec.runtime_class_name for spec in bare if spec.runtime_class_name})
+    by = ""
+    if limits is not None:
+        by = f", which LimitRange {named('LimitRange', limits, workload.namespace)} adds"
+    elif classes:
+        by = f", with the overhead of RuntimeClass {named('RuntimeClass', classes[0])}"
+    own = human(main.resource, written) if written else "none"
+    return f" Kueue counts {amount(main.resource, counted)}{by}; the pod templates state {own}."
 
 
 def _upper(text: str) -> str:
@@ -219,10 +270,10 @@ def _other(result: FlavorResult) -> str:
         return f"flavor {name} is excluded ({quoted(result.exclusion.text)})"
     if result.verdict == "fits" or not result.deciding:
         return f"flavor {name} has room for {listing(map(quoted, result.pod_sets))}"
-    verb = "could never give" if result.verdict == "never" else "lacks"
-    return f"flavor {name} {verb} {amount(result.deciding[0].resource, result.deciding[0].short)}" + (
-        " of it" if result.verdict == "never" else ""
-    )
+    first = result.deciding[0]
+    if result.verdict == "never":
+        return f"flavor {name} can never give more than {amount(first.resource, first.capacity.amount)}"
+    return f"flavor {name} lacks {amount(first.resource, first.short)}"
 
 
 def evidence(facts: "Facts", short: Shortfall) -> tuple[Evidence, ...]:

@@ -34,7 +34,7 @@ def borrowing_limit_reached(facts: Facts) -> Found | None:
         f"Needs {words.where(short)}{words.lacking(short)} in flavor {quoted(short.flavor)}: {bound.kind}"
         f" {named(bound.kind, bound.name)} uses {used} of the {most} that it may have ({human(main.resource, own)} of its"
         f" own and {human(main.resource, limit)} borrowed), although its cohort has room"
-        f"{words.holding(facts, short)}.{words.elsewhere(short)}"
+        f"{words.holding(facts, short)}.{words.elsewhere(facts, short)}"
     )
     return Found(
         sentence,

@@ -45,7 +45,7 @@ def cohort_exhausted(facts: Facts) -> Found | None:
         f"Needs {words.where(short)}{words.lacking(short)} in flavor {flavor}: it asks for {words.requested(short)},"
         f" {words.here(facts)} has {human(main.resource, main.nominal)} of its own, and with what Cohort"
         f" {named('Cohort', root[1])} has left it could take {human(main.resource, main.available.amount)} now"
-        f"{f'; {who}' if users else ''}{words.holding(facts, short)}.{words.elsewhere(short)}"
+        f"{f'; {who}' if users else ''}{words.holding(facts, short)}.{words.elsewhere(facts, short)}"
     )
     at = f"used[{main.flavor}][{main.resource}]"
     proof = [

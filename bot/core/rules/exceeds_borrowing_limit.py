@@ -1,6 +1,6 @@
 """Rule exceeds-borrowing-limit."""
 
-from bot.core.diagnosis import Found, Step
+from bot.core.diagnosis import Found
 from bot.core.facts import Facts
 from bot.core.facts import shortage as words
 from bot.core.facts.quota import NEEDS
@@ -36,14 +36,13 @@ def exceeds_borrowing_limit(facts: Facts) -> Found | None:
     )
     sentence = (
         f"Never as written: it asks {words.where(short)}for {words.requested(short)} in flavor {quoted(short.flavor)}, and"
-        f" {words.here(facts)} can never have more than {words.capacities(short)}, because {binds}; {words.too_many(short)}."
-        f"{words.elsewhere(short)}"
+        f" {words.here(facts)} can never have more than {words.most(short)}, because {binds}: {words.too_many(short)}."
+        f"{words.elsewhere(facts, short)}"
     )
-    split = Step("asker", f"Split the job into parts of at most {words.capacities(short)} each.")
     return Found(
         sentence,
         words.evidence(facts, short),
-        ways(raise_limit(facts, main, bound), *steps(facts), split),
+        ways(raise_limit(facts, main, bound), *steps(facts), words.split(short)),
         words.subjects(facts, short, node),
         certainty=short.certainty,
     )

@@ -47,19 +47,18 @@ def exceeds_cohort_capacity(facts: Facts) -> Found | None:
     lending = f" ({kept} by lendingLimit)" if keepers else ""
     sentence = (
         f"Never as written: it asks {words.where(short)}for {words.requested(short)} in flavor {quoted(short.flavor)}, and {here}"
-        f" can never have more than {words.capacities(short)} with all that Cohort {named('Cohort', path[-1][1])} lends"
-        f"{lending}; {words.too_many(short)}.{words.elsewhere(short)}"
+        f" can never have more than {words.most(short)} with all that Cohort {named('Cohort', path[-1][1])} lends"
+        f"{lending}: {words.too_many(short)}.{words.elsewhere(facts, short)}"
     )
     field = f"kept by lendingLimit[{main.flavor}][{main.resource}]"
     proof = [
         Evidence(subject(node.kind, node.name), field, canonical(main.resource, kept), "computed")
         for node, kept in keepers[:3]
     ]
-    split = Step("asker", f"Split the job into parts of at most {words.capacities(short)} each.")
     return Found(
         sentence,
         (*words.evidence(facts, short), *proof),
-        ways(raise_quota(facts), lend_more(facts, main), *steps(facts), split),
+        ways(raise_quota(facts), lend_more(facts, main), *steps(facts), words.split(short)),
         words.subjects(facts, short, path[-1]),
         certainty=short.certainty,
     )

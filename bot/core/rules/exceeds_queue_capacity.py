@@ -28,13 +28,13 @@ def exceeds_queue_capacity(facts: Facts) -> Found | None:
     here, main = words.here(facts), short.main
     if main is None:
         sentence = f"Never as written: Kueue says that it asks for more than {here} could ever give{words.told(short)}."
-        split = Step("asker", "Make the job smaller, or split it into jobs that each fit.")
+        split: Step | None = Step("asker", "Make the job smaller, or split it into jobs that each fit.")
     else:
         sentence = (
             f"Never as written: it asks {words.where(short)}for {words.requested(short)} in flavor {quoted(short.flavor)}, and"
-            f" {here} can never give more than {words.capacities(short)}; {words.too_many(short)}.{words.elsewhere(short)}"
+            f" {here} can never give more than {words.most(short)}: {words.too_many(short)}.{words.elsewhere(facts, short)}"
         )
-        split = Step("asker", f"Split the job into parts of at most {words.capacities(short)} each.")
+        split = words.split(short)
     empty = main is not None and main.capacity.amount == 0
     cohort = Step("queue-admin", f"Put {here} into a cohort from which it can borrow what is missing.")
     owners = (raise_quota(facts), cohort) if main is not None else ()

@@ -32,7 +32,7 @@ def quota_in_use(facts: Facts) -> Found | None:
         borrow = "the cohort has no more to lend" if cohort else "nothing can be borrowed"
         sentence = (
             f"Needs {words.where(short)}{words.lacking(short)} in flavor {flavor}: {words.usage(short)} in {here} and {borrow}"
-            f"{words.holding(facts, short)}.{words.elsewhere(short)}"
+            f"{words.holding(facts, short)}.{words.elsewhere(facts, short)}"
         )
     else:
         held = words.holding(facts, short) or "; who uses it was not read"

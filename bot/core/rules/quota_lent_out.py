@@ -44,7 +44,7 @@ def quota_lent_out(facts: Facts) -> Found | None:
         f" {human(main.resource, main.used)} of its own {human(main.resource, main.nominal)}, and {left} of the rest"
         f" is left, because others borrow it"
         f"{f' ({who})' if borrowers else ''}{words.holding(facts, short)}; reclaiming is"
-        f" {'off' if policy == 'Never' else 'on'} (reclaimWithinCohort: {policy}).{words.elsewhere(short)}"
+        f" {'off' if policy == 'Never' else 'on'} (reclaimWithinCohort: {policy}).{words.elsewhere(facts, short)}"
     )
     at = f"borrowed[{main.flavor}][{main.resource}]"
     proof = (
