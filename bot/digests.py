@@ -1,31 +1,65 @@
-"""The commands `digest` and `queue`: take what they were told, read a cluster or files, print or post.
+"""The command `digest`: looks at everything that is pending, prints it, or posts a configured digest once per run.
 
-Exit status: 0 nothing is stuck, 1 something is stuck, 3 not everything could be read; 2 is wrong use.
+Exit status: 0 nothing is stuck, 1 something is stuck, 3 not everything could be read or it could not be posted; 2 is
+wrong use.
 """
 
 import argparse
+import asyncio
+import contextlib
+import logging
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from bot import console, service
+import aiohttp
+
+from bot import console, service, settings, telemetry
 from bot.core import bundle, digest
 from bot.core.digest import Selection
 from bot.core.digest_view import View, view
+from bot.core.facts import Thresholds
+from bot.kube.client import preload, tune_gc
 from bot.render import digest as rendered
-from bot.survey import Surveyed, survey_once
+from bot.render.digest import Owners
+from bot.service import Service, site_of
+from bot.settings import Digest, Settings
+from bot.slack import digest as slack
+from bot.slack.post import Poster, Undeliverable, web_client
+from bot.store import DigestRun, Store, StoreError
+from bot.survey import Progress, Surveyed, survey, survey_once
 
 NOTHING_STUCK, STUCK, INCOMPLETE = 0, 1, 3
 """What the exit status of `digest` says."""
 
-Progress = Callable[[int, int | None], None]
+EVERYTHING = 1_000_000
+
+_log = telemetry.log("digest")
 
 
 def command(arguments: argparse.Namespace) -> int:
     """Run `whypending digest`; give its exit status. Raises WrongUseError and NoAnswerError with a sentence."""
+    ended = _command(arguments)
+    return NOTHING_STUCK if arguments.exit_zero else ended
+
+
+def _command(arguments: argparse.Namespace) -> int:
+    if arguments.manifests:
+        from bot.manifests import cron_jobs  # noqa: PLC0415 - needs YAML
+
+        sys.stdout.write(cron_jobs(settings.load(arguments.config).digests))
+        return NOTHING_STUCK
+    if arguments.name and not arguments.file:
+        return _configured(arguments)
+    if arguments.only_changes:
+        msg = "--only-changes compares with the last run of a configured digest; name one, like `whypending digest gpu-queues`"
+        raise console.WrongUseError(msg)
     selection = Selection(tuple(arguments.namespaces), tuple(arguments.queues), arguments.minimum_age)
     found = surveyed(arguments, selection)
-    shown = view(found.report, selection, found.snapshot, beside=found.beside)
+    shown = view(replace(found.report, name=arguments.name), selection, found.snapshot, beside=found.beside)
     write(shown, arguments.output)
     return status(shown)
 
@@ -46,17 +80,18 @@ def surveyed(arguments: argparse.Namespace, selection: Selection) -> Surveyed:
         raise console.NoAnswerError(str(error)) from error
 
 
-@contextmanager
+@contextlib.contextmanager
 def progress() -> Iterator[Progress | None]:
     """Show on a terminal how far the walk is, on standard error; nothing elsewhere."""
     if not sys.stderr.isatty():
         yield None
         return
     from rich.console import Console  # noqa: PLC0415 - for a terminal alone
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn  # noqa: PLC0415
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn  # noqa: PLC0415
+    from rich.progress import Progress as Bar  # noqa: PLC0415
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("Reading Workloads", total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
@@ -77,4 +112,133 @@ def status(shown: View) -> int:
     return INCOMPLETE if shown.missing else STUCK if shown.stuck else NOTHING_STUCK
 
 
-__all__ = ["INCOMPLETE", "NOTHING_STUCK", "STUCK", "command", "progress", "status", "surveyed", "write"]
+# --- configured digests ---
+
+
+def _configured(arguments: argparse.Namespace) -> int:
+    loaded = settings.load(arguments.config)
+    wanted = next((entry for entry in loaded.digests if entry.name == arguments.name), None)
+    if wanted is None:
+        known = ", ".join(entry.name for entry in loaded.digests) or "none is configured"
+        raise console.WrongUseError(f"there is no digest {arguments.name}; there is: {known}")
+    telemetry.set_up(loaded.log_level, loaded.log_format)
+    if arguments.only_changes:
+        wanted = wanted.model_copy(update={"only_changes": True})
+    preload()
+    tune_gc()
+    try:
+        return asyncio.run(_run(loaded, wanted, arguments))
+    except StoreError as error:
+        raise console.NoAnswerError(str(error)) from error
+    except Undeliverable as refused:
+        hint = f"; invite the bot to {wanted.channel}" if refused.unwelcome else ""
+        raise console.NoAnswerError(f"the digest was not posted: Slack said {refused.error}{hint}") from refused
+
+
+async def _run(loaded: Settings, wanted: Digest, arguments: argparse.Namespace) -> int:
+    thresholds = Thresholds(young=loaded.young_seconds, long=loaded.long_seconds)
+    sites = {cluster.name: site_of(cluster) for cluster in loaded.clusters}
+    async with (
+        Store.open(loaded.store()) as store,
+        Service(sites, deadline=loaded.read_seconds, thresholds=thresholds) as asked,
+    ):
+        if arguments.dry_run:
+            shown, _ = await compare(store, asked, wanted, arguments.run_id)
+            write(shown, arguments.output)
+            return status(shown)
+        async with posting(loaded) as poster:
+            return await run_once(store, asked, poster, wanted, arguments.run_id or moment_of(time.time()))
+
+
+@contextlib.asynccontextmanager
+async def posting(loaded: Settings) -> AsyncIterator[Poster]:
+    """Give what posts to Slack with the configured token."""
+    token = loaded.secret("slack_bot_token")
+    async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=loaded.slack_timeout_seconds)) as session:
+        yield Poster(web_client(token, loaded.slack_api_url, session, logging.getLogger("whypending.slack")), session)
+
+
+def moment_of(seconds: float) -> str:
+    """Name a run by the minute in which it was started, for runs that nobody named."""
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%MZ}"
+
+
+async def compare(store: Store, asked: Service, wanted: Digest, run: str) -> tuple[View, Surveyed]:
+    """Look at the cluster and compare with the last run of this digest other than `run`; as its channel may see it."""
+    selection = Selection(wanted.namespaces, wanted.queues, wanted.minimum_age_seconds)
+    found = await survey(asked, selection, wanted.cluster, name=wanted.name)
+    last = await store.last_digest(wanted.name, before=run)
+    if last is not None:
+        report = digest.compared(found.report, last.entries, datetime.fromtimestamp(last.at, UTC))
+        found = replace(found, report=report)
+    await asyncio.sleep(0)
+    shown = view(
+        found.report, selection, found.snapshot, wanted.level, thresholds=asked.thresholds, beside=found.beside
+    )
+    return shown, found
+
+
+async def run_once(
+    store: Store,
+    asked: Service,
+    poster: Poster,
+    wanted: Digest,
+    run: str,
+    *,
+    clock: Callable[[], float] = time.time,
+    pause: float = slack.PAUSE_SECONDS,
+) -> int:
+    """Make and post a digest, unless this run was posted already, by whichever process; give the exit status.
+
+    Raises Undeliverable when Slack did not take it; then the run may be repeated. Raises StoreError.
+    """
+    now = clock()
+    if quiet(wanted, now):
+        _log.info("quiet hours", digest=wanted.name)
+        return NOTHING_STUCK
+    if any(done.run == run for done in await store.digests(wanted.name)):
+        _log.info("posted already", digest=wanted.name, run=run)
+        return NOTHING_STUCK
+    shown, found = await compare(store, asked, wanted, run)
+    last = await store.last_digest(wanted.name, before=run)
+    entries = digest.kept(found.report, last.entries if last is not None else {})
+    made = DigestRun(wanted.name, run, now, not shown.missing, entries, digest.counts(found.report))
+    if not await store.save_digest(made):
+        _log.info("posted already", digest=wanted.name, run=run)
+        return status(shown)
+    if wanted.only_changes and not shown.changed and not shown.missing:
+        _log.info("nothing changed", digest=wanted.name, run=run)
+        return status(shown)
+    tail = ""
+    if rendered.needs_tail(shown):
+        whole = view(
+            found.report, found.selection, found.snapshot, wanted.level,
+            thresholds=asked.thresholds, beside=found.beside, examples=EVERYTHING,
+        )  # fmt: skip
+        tail = rendered.text(whole)
+    try:
+        ts = await slack.open_thread(poster, wanted.channel, shown)
+    except BaseException:
+        # also when the process is ended meanwhile: a retry may post it then
+        await asyncio.shield(store.drop_digest(wanted.name, run))
+        raise
+    lost = await slack.fill(poster, wanted.channel, ts, shown, tail=tail, owners=Owners(wanted.owners), pause=pause)
+    telemetry.audit(
+        "digest", digest=wanted.name, run=run, channel=wanted.channel, level=wanted.level, cluster=wanted.cluster,
+        stuck=shown.stuck, waiting=shown.waiting, complete=not shown.missing, lost=list(lost),
+    )  # fmt: skip
+    return status(shown)
+
+
+def quiet(wanted: Digest, seconds: float) -> bool:
+    """Say whether a moment lies in a digest's quiet hours. Raises ConfigurationError for a time zone that nobody knows."""
+    if not wanted.quiet:
+        return False
+    try:
+        now = datetime.fromtimestamp(seconds, ZoneInfo(wanted.time_zone))
+    except (ZoneInfoNotFoundError, ValueError) as error:
+        msg = f"digests: no time zone is called {wanted.time_zone}; a right one looks like Europe/Berlin"
+        raise settings.ConfigurationError(msg) from error
+    start, _, end = wanted.quiet.partition("-")
+    at = f"{now:%H:%M}"
+    return start <= at < end if start <= end else at >= start or at < end

@@ -267,6 +267,56 @@ class Text(_Part):
     )
 
 
+class Digest(_Part):
+    """One digest: what is pending, where it is posted, and when."""
+
+    name: Annotated[str, Field(pattern=r"^[a-z0-9]([-a-z0-9]{0,38}[a-z0-9])?$")] = Field(
+        description="What it is called; also the end of its CronJob's name.", examples=["gpu-queues"]
+    )
+    channel: Annotated[str, Field(pattern=r"^[CDG][A-Z0-9]{2,}$")] = Field(
+        description="The channel's id; the bot must be in it.", examples=["C0123456789"]
+    )
+    schedule: Annotated[str, Field(pattern=r"^(@(hourly|daily|weekly|monthly)|\S+( +\S+){4})$")] = Field(
+        default="0 9 * * 1-5", description="When, as cron has it.", examples=["0 9 * * 1-5"]
+    )
+    time_zone: Annotated[str, Field(pattern=r"^[A-Za-z0-9_+-]+(/[A-Za-z0-9_+-]+)*$")] = Field(
+        default="Etc/UTC", description="The time zone of `schedule` and `quiet`.", examples=["Europe/Berlin"]
+    )
+    cluster: ClusterName = Field(default="", description="The cluster, where there are several.", examples=["prod-eu"])
+    namespaces: tuple[Annotated[str, AfterValidator(_namespace_pattern)], ...] = Field(
+        default=(),
+        description="Only these namespaces; `*` stands for any characters. Their names are shown at every level.",
+        examples=[["team-a", "team-b-*"]],
+    )
+    queues: tuple[str, ...] = Field(
+        default=(), description="Only these ClusterQueues; `*` stands for any characters.", examples=[["gpu-*"]]
+    )
+    level: Level = Field(
+        default="namespace",
+        description="Whose names it shows; of `queues` and of a whole cluster, `namespace` gives counts alone.",
+        examples=["queue"],
+    )
+    minimum_age_seconds: float = Field(
+        default=300, ge=0, description="What is younger is left out, and counted.", examples=[300]
+    )
+    owners: dict[str, Annotated[str, AfterValidator(_group_id)]] = Field(
+        default_factory=dict,
+        description="The user group that is mentioned when something in a ClusterQueue is newly stuck.",
+        examples=[{"gpu-cq": "S0123456789"}],
+    )
+    quiet: Annotated[str, Field(pattern=r"^(([01]\d|2[0-3]):[0-5]\d-([01]\d|2[0-3]):[0-5]\d)?$")] = Field(
+        default="",
+        description="Hours in which nothing is posted; the next one tells all of it.",
+        examples=["22:00-07:00"],
+    )
+    only_changes: bool = Field(
+        default=False, description="Whether it is silent when nothing that is stuck has changed.", examples=[True]
+    )
+    picture: bool = Field(
+        default=False, description="Whether pictures are added (`files:write`, extra `pictures`).", examples=[True]
+    )
+
+
 class Settings(BaseSettings):
     """The settings of `whypending serve`."""
 
@@ -337,6 +387,11 @@ class Settings(BaseSettings):
     texts: dict[str, Text] = Field(
         default_factory=dict, description="What this site adds to answers, by the rule's name; `*` for every rule.",
         examples=[{"quota-in-use": {"runbook": "https://wiki.example.com/gpu-quota", "owner": "#gpu-quota"}}],
+    )  # fmt: skip
+
+    digests: tuple[Digest, ...] = Field(
+        default=(), description="What is posted on a schedule; `whypending digest --manifests` writes a CronJob for each.",
+        examples=[[{"name": "gpu-queues", "channel": "C0123456789", "queues": ["gpu-*"], "level": "queue"}]],
     )  # fmt: skip
 
     read_seconds: float = Field(
@@ -457,6 +512,7 @@ class Settings(BaseSettings):
             msg = f"clusters: the name {min(double)} is given twice"
             raise ValueError(msg)
         self._rules_are_told_apart(names)
+        self._digests_are_told_apart(names)
         for channel_id, channel in self.channels.items():
             if channel.cluster and channel.cluster not in names:
                 msg = (
@@ -464,6 +520,16 @@ class Settings(BaseSettings):
                 )
                 raise ValueError(msg)
         return self
+
+    def _digests_are_told_apart(self, clusters: list[str]) -> None:
+        given = [digest.name for digest in self.digests]
+        for at, digest in enumerate(self.digests):
+            if given.count(digest.name) > 1:
+                msg = f"digests.{at}.name: there are two digests of the name {digest.name}; each needs its own"
+                raise ValueError(msg)
+            if digest.cluster and digest.cluster not in clusters:
+                msg = f"digests.{at}.cluster: there is no cluster {digest.cluster}; there is {', '.join(clusters)}"
+                raise ValueError(msg)
 
     def _rules_are_told_apart(self, clusters: list[str]) -> None:
         given = [rule.name for rule in self.access]

@@ -80,7 +80,8 @@ async def _look_at_pods(found: Survey, reader: Reader, service: Service) -> list
         found.note(members, found.not_looked_at(members[0][0]))
         await asyncio.sleep(0)
     count = sum(map(len, rest))
-    return [f"the pods of {count:,} admitted workloads: only {LOOKS} were looked at in full"] if rest else []
+    told = ["jobs and pods: read only for admitted workloads whose pods are not ready"]
+    return [f"the pods of {count:,} admitted workloads: only {LOOKS} were looked at in full", *told] if rest else told
 
 
 def survey_once(

@@ -5,6 +5,7 @@ own metadata, container images, managed labels and annotations of others are gon
 """
 
 from collections.abc import Hashable
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, TypeVar
 
@@ -12,6 +13,7 @@ import msgspec
 
 from bot.core import objects as o
 from bot.core.facts import Thresholds
+from bot.core.snapshot import Snapshot
 
 T = TypeVar("T", bound=Hashable)
 
@@ -99,6 +101,13 @@ class Pool:
 
     def _pod_sets(self, pod_sets: tuple[o.PodSet, ...]) -> tuple[o.PodSet, ...]:
         return self.part(tuple(map(_bare, pod_sets)))
+
+
+def shrunk(snapshot: Snapshot) -> Snapshot:
+    """Give a snapshot whose Workloads are made small."""
+    pool = Pool()
+    workloads = tuple(pool.shrink(workload) for workload in snapshot.all_of(o.Workload, read="seen"))
+    return replace(snapshot, objects={**snapshot.objects, "Workload": workloads}) if workloads else snapshot
 
 
 def _bare(pod_set: o.PodSet) -> o.PodSet:

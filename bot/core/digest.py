@@ -15,7 +15,7 @@ from typing import Literal
 
 from bot.core import engine, kinds
 from bot.core import objects as o
-from bot.core.compact import likeness
+from bot.core.compact import likeness, shrunk
 from bot.core.diagnosis import Finding
 from bot.core.facts import Facts, Thresholds
 from bot.core.facts.identity import phase_of
@@ -428,10 +428,10 @@ class Survey:
         except Unknown:
             return {}
 
-    def _ask(self, workload: o.Workload) -> Cause:
+    def _ask(self, workload: o.Workload, snapshot: Snapshot | None = None) -> Cause:
         self.diagnoses += 1
         ref = JobRef(workload.namespace, workload.name, "Workload")
-        found = engine.headline(self.snapshot, ref, self.thresholds)
+        found = engine.headline(snapshot or self.snapshot, ref, self.thresholds)
         self.faults += found.faults
         return Cause(found.headline, found.complete, (workload.namespace, workload.name))
 
@@ -467,9 +467,9 @@ class Survey:
         for workload, queue in members:
             self.add(workload, queue, cause)
 
-    def look_here(self, workload: o.Workload) -> Cause:
-        """Look at the pods of an admitted Workload in the snapshot itself; say so where they were not read."""
-        cause = self._ask(workload)
+    def look(self, workload: o.Workload, snapshot: Snapshot) -> Cause:
+        """Look at the pods of an admitted Workload in a snapshot; say so where they were not read."""
+        cause = self._ask(workload, snapshot)
         return cause if cause.finding.rule != "no-explanation-visible" else self.not_looked_at(workload)
 
     def not_looked_at(self, workload: o.Workload) -> Cause:
@@ -578,12 +578,22 @@ Kept = Mapping[str, Sequence[object]]
 """What is kept of a digest: by an entry's key its rule, since when as Unix seconds or None, and its category."""
 
 
-def kept(report: Report) -> dict[str, list[object]]:
-    """Give what has to be kept of a report to compare the next one with it."""
-    return {
-        entry.key: [entry.rule, entry.since.timestamp() if entry.since is not None else None, entry.category]
-        for entry in report.entries
+def kept(report: Report, before: Kept | None = None) -> dict[str, list[object]]:
+    """Give what has to be kept of a report to compare the next one with it.
+
+    What an earlier one kept of places that were not read this time is kept on: it is not gone, and will not be new.
+    """
+    found: dict[str, list[object]] = {
+        key: list(old) for key, old in (before or {}).items() if _was_unseen(report, key.partition("/")[0])
     }
+    for entry in report.entries:
+        since_ = entry.since.timestamp() if entry.since is not None else None
+        found[entry.key] = [entry.rule, since_, entry.category]
+    return found
+
+
+def _was_unseen(report: Report, namespace: str) -> bool:
+    return report.unseen is None or namespace in report.unseen
 
 
 def counts(report: Report) -> dict[str, dict[str, int]]:
@@ -605,7 +615,7 @@ def compared(report: Report, before: Kept, at: datetime) -> Report:
     gone = tuple(
         Gone(key, str(old[0]) if old else "", _category(old))
         for key, old in sorted(before.items())
-        if key not in here and report.unseen is not None and key.partition("/")[0] not in report.unseen
+        if key not in here and not _was_unseen(report, key.partition("/")[0])
     )
     return replace(report, entries=entries, gone=gone, last=at)
 
@@ -634,11 +644,11 @@ def of_snapshot(
     snapshot: Snapshot, selection: Selection | None = None, thresholds: Thresholds | None = None, *, name: str = ""
 ) -> Report:
     """Give the digest of a snapshot alone, at once: for files, and for the rules' own tests."""
-    survey = Survey(snapshot, selection, thresholds)
+    survey = Survey(shrunk(snapshot), selection, thresholds)
     for _ in survey.run():
         pass
     for members in survey.suspicious():
-        survey.note(members, survey.look_here(members[0][0]))
+        survey.note(members, survey.look(members[0][0], snapshot))
     wanted = survey.selection.namespaces
     missing = [gap.text for gap in snapshot.gaps if gap.kind in ESSENTIAL]
     missing += [

@@ -5,7 +5,7 @@ The view must have been disclosed. Every text stands by itself: nothing is said 
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -36,8 +36,9 @@ _DOES: Mapping[Category, str] = {
 REPLIES = 5
 """Replies in the thread at most: one for each group."""
 REPLY_CHARACTERS = 5_000
-LINES_WAITING = 8
-"""Lines of the group that wants nobody to act; there is one per cause and queue, and they are many."""
+ROWS = 6
+"""ClusterQueues that are listed for one cause in a message."""
+EXAMPLES_IN_ROW = 2
 
 
 def workloads(count: int) -> str:
@@ -160,20 +161,8 @@ def text(view: View, width: int | None = None, *, colour: bool = False) -> str:
     for category in view.categories:
         lines = view.of(category)
         page.heading(f"{TITLES[category]}: {_facts(lines, view)}")
-        shown, more = (lines, 0) if category != "waiting" else limits.first(lines, LINES_WAITING * 3)
-        for line in shown:
-            page.text(f"{line.title} [{line.rule}] {_queue(line)}: {_facts([line], view)}", "  - ", "    ")
-            listed = ", ".join(_named(item, view.observed_at) for item in line.items)
-            if line.count > 1 or any(item.name != line.about for item in line.items):
-                page.text(" and ".join(part for part in (listed, _rest(line)) if part), "    ")
-            if line.sentence:
-                page.text(f"{line.about}: {line.sentence}", "    ")
-            if line.step is not None and line.move != "nobody":
-                page.text(f"{_move(line)}{line.step.do}", "    ")
-                if line.step.command:
-                    page.verbatim(line.step.command, "    ")
-        if more:
-            page.text(f"{more} more causes and queues", "  ")
+        for cause in by_cause(lines):
+            _cause(page, cause, view)
     _gone(page, view)
     if view.beside:
         page.heading("Also not read; some causes may be told less exactly")
@@ -182,6 +171,34 @@ def text(view: View, width: int | None = None, *, colour: bool = False) -> str:
     page.lines.append("")
     page.text(f"As of {words.clock(view.observed_at)}, {workloads(view.seen)} looked at", style=terminal.DIM)
     return "\n".join(page.lines) + "\n"
+
+
+def by_cause(lines: Iterable[Line]) -> list[list[Line]]:
+    """Put the lines of one cause together, in the order in which the first of each stands."""
+    found: dict[str, list[Line]] = {}
+    for line in lines:
+        found.setdefault(line.rule, []).append(line)
+    return list(found.values())
+
+
+def _cause(page: terminal.Page, lines: list[Line], view: View) -> None:
+    first = lines[0]
+    where = f" {_queue(first)}" if len(lines) == 1 else ""
+    page.text(f"{first.title} [{first.rule}]{where}: {_facts(lines, view)}", "  - ", "    ")
+    told = next((line for line in lines if line.sentence), None)
+    if told is not None:
+        page.text(f"{told.about}: {told.sentence}", "    ")
+        if told.step is not None and told.move != "nobody":
+            page.text(f"{_move(told)}{told.step.do}", "    ")
+            if told.step.command:
+                page.verbatim(told.step.command, "    ")
+    for line in lines:
+        listed = ", ".join(_named(item, view.observed_at) for item in line.items)
+        named = " and ".join(part for part in (listed, _rest(line)) if part)
+        if len(lines) > 1:
+            page.text(f"{line.queue or 'no ClusterQueue'}: {_facts([line], view)}: {named}", "    ", "      ")
+        elif line.count > 1 or told is None or any(item.name != told.about for item in line.items):
+            page.text(named, "    ")
 
 
 def _gone(page: terminal.Page, view: View) -> None:
@@ -317,49 +334,69 @@ def replies(view: View, owners: Owners | None = None) -> list[Message]:
 def _reply(view: View, category: Category, owners: Owners) -> Message:
     lines = view.of(category)
     heading = f"*{TITLES[category]}*: {words.escape(_facts(lines, view))}"
-    most = LINES_WAITING if category == "waiting" else limits.CARD_BLOCKS - 3
+    causes = by_cause(lines)
     blocks: list[Block] = [_section(heading)]
     size, shown = len(heading), 0
-    for line in lines[:most]:
-        body = _body(line, view, owners)
+    for cause in causes[: limits.CARD_BLOCKS - 3]:
+        body = _body(cause, view, owners)
         if size + len(body) > REPLY_CHARACTERS and shown:
             break
         blocks.append(_section(body))
         size, shown = size + len(body), shown + 1
-    if shown < len(lines):
-        left = lines[shown:]
-        more = f"{words.plural(len(left), 'more cause and queue', 'more causes and queues')}: {_facts(left, view)}"
-        blocks.append(_context(words.escape(more)))
-    if category == "never" and view.beside:
-        blocks.append(_context("Not read, so told less exactly: " + words.escape(words.listed(list(view.beside), 3))))
+    if shown < len(causes):
+        left = [line for cause in causes[shown:] for line in cause]
+        more = f"{words.plural(len(causes) - shown, 'more cause')}: {_facts(left, view)}"
+        blocks.append(_context(words.escape(more) + _mentions(left, owners)))
     text = f"{TITLES[category]}: {_facts(lines, view)}. " + " ".join(
-        f"{line.title} {_queue(line)}: {workloads(line.count)}." for line in lines[:shown]
+        f"{cause[0].title}: {workloads(sum(line.count for line in cause))}." for cause in causes
     )
     return Message(words.shorten(words.escape(text), limits.TEXT_ADVICE), blocks)
 
 
-def _body(line: Line, view: View, owners: Owners) -> str:
-    queue = (
-        words.code(line.queue) if line.queue and not line.queue.startswith("another ") else words.escape(_queue(line))
-    )
-    parts = [f"*{words.escape(line.title)}* · {queue} · {words.escape(_facts([line], view))}{owners.mention(line)}"]
-    listed = [words.escape(_named(item, view.observed_at)) for item in line.items]
-    rest = _rest(line)
-    if listed or rest:
-        parts.append(", ".join(listed) + (f" and {rest}" if listed and rest else rest))
-    if line.sentence:
-        parts.append(f"> {words.escape(f'{line.about}: ' if line.about else '')}{words.escape(line.sentence)}")
-    if line.step is not None and line.move != "nobody":
-        parts.append(words.escape(f"{_move(line)}{line.step.do}"))
-    return words.shorten("\n".join(parts), limits.SECTION)
+def _mentions(lines: Iterable[Line], owners: Owners) -> str:
+    return "".join(dict.fromkeys(owners.mention(line) for line in lines))
+
+
+def _body(lines: list[Line], view: View, owners: Owners) -> str:
+    """Give one cause: what it is, what was found about the oldest, what to do, and its queues, oldest first."""
+    parts = [f"*{words.escape(lines[0].title)}*: {words.escape(_facts(lines, view))}"]
+    told = next((line for line in lines if line.sentence), None)
+    if told is not None:
+        parts.append(f"> {words.escape(f'{told.about}: {told.sentence}')}")
+        if told.step is not None and told.move != "nobody":
+            parts.append(words.escape(f"{_move(told)}{told.step.do}"))
+    rows = [_row(line, view, owners, alone=len(lines) == 1) for line in lines[:ROWS]]
+    left = lines[ROWS:]
+    if left:
+        rows.append(
+            f"{words.plural(len(left), 'more ClusterQueue')}: {words.escape(_facts(left, view))}{_mentions(left, owners)}"
+        )
+    return limits.fit([*parts, *rows], limits.SECTION - 200)
+
+
+def _row(line: Line, view: View, owners: Owners, *, alone: bool) -> str:
+    hidden = line.queue.startswith("another ")
+    queue = words.code(line.queue) if line.queue and not hidden else words.escape(line.queue or "no ClusterQueue")
+    facts = "" if alone else f" {words.escape(_facts([line], view))}"
+    listed = [
+        words.escape(_named(item, view.observed_at)) for item in line.items[: EXAMPLES_IN_ROW if not alone else None]
+    ]
+    rest = _rest(replace(line, items=line.items[: len(listed)]))
+    named = " and ".join(part for part in (", ".join(listed), rest) if part)
+    return f"• {queue}{facts}{owners.mention(line)}: {named}" if named else f"• {queue}{facts}{owners.mention(line)}"
 
 
 def needs_tail(view: View) -> bool:
     """Say whether the messages leave anything out that the file then holds."""
-    return any(line.count - line.hidden > len(line.items) for line in view.lines) or any(
-        len(view.of(category)) > (LINES_WAITING if category == "waiting" else limits.CARD_BLOCKS - 3)
-        for category in view.categories
-    )
+    for category in view.categories:
+        causes = by_cause(view.of(category))
+        if len(causes) > limits.CARD_BLOCKS - 3:
+            return True
+        for lines in causes:
+            most = EXAMPLES_IN_ROW if len(lines) > 1 else len(lines[0].items)
+            if len(lines) > ROWS or any(line.count - line.hidden > most for line in lines):
+                return True
+    return False
 
 
 def _header(title: str) -> Block:
@@ -382,3 +419,14 @@ def sections(message: Message) -> Message:
 def forms(message: Message) -> list[Message]:
     """Give a message's forms, richest first."""
     return [message, sections(message), Message(message.text)]
+
+
+def not_all(errors: Sequence[str]) -> Message:
+    """Say that a part of the digest did not arrive, and how to see all of it."""
+    why = (
+        "the bot lacks the scope files:write"
+        if set(errors) == {"missing_scope"}
+        else f"Slack said {words.listed(list(errors))}"
+    )
+    text = f"Not all of this digest arrived here ({words.escape(why)}). All of it: {words.code('whypending digest')}"
+    return Message(text, [_context(text)])

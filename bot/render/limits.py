@@ -178,7 +178,7 @@ def _check_text(
     wrong.size(where, len(value["text"]), limit, "characters", 1)
     if not value["text"].strip():
         wrong.add(where, "has a text of blanks alone")
-    if value["type"] == "mrkdwn" and re.search(r"<!(?!date\^)", value["text"]):
+    if value["type"] == "mrkdwn" and re.search(r"<!(?!date\^|subteam\^)", value["text"]):
         wrong.add(where, "mentions everybody")
 
 

@@ -292,8 +292,16 @@ class Store:
             "name": run.name, "run": run.run, "at": run.at, "complete": run.complete, "posted": True,
             "entries": json.dumps(run.entries, separators=(",", ":")), "counts": json.dumps(run.counts, separators=(",", ":")),
         }  # fmt: skip
+        table = schema.digests
         async with self._begin() as connection:
-            return await _insert_once(connection, schema.digests, row)
+            if not await _insert_once(connection, table, row):
+                return False
+            # only the newest are compared with; of older ones the counts are enough, for the line over time
+            newest = sa.select(table.c.run).where(table.c.name == run.name).order_by(table.c.at.desc()).limit(3)
+            kept = [found[0] for found in (await connection.execute(newest)).all()]
+            old = (table.c.name == run.name) & table.c.run.not_in(kept) & (table.c.entries != "{}")
+            await connection.execute(sa.update(table).where(old).values(entries="{}"))
+            return True
 
     async def drop_digest(self, name: str, run: str) -> None:
         """Forget a run that could not be posted, so that a retry may post it."""
