@@ -10,7 +10,7 @@ def test_fires() -> None:
     assert answer.headline.rule == "exceeds-borrowing-limit"
     assert (answer.outlook, answer.move) == ("never-as-written", "queue-admin")
     sentence = show(answer.headline.sentence, plain)
-    assert "never have more than 6 nvidia.com/gpu" in sentence
+    assert "never have more than 6, because" in sentence
     assert "ClusterQueue a-cq may borrow 2 on top of its 4" in sentence
     assert ": 2 too many" in sentence
     assert "by at least 2" in answer.headline.next[0].do
