@@ -2,17 +2,20 @@
 
 import contextlib
 import json
+import re
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 import structlog
 
 from bot.core.diagnosis import Diagnosis
-from bot.core.disclosure import Audience
+from bot.core.disclosure import COMMON_WORDS, Audience
 from bot.core.reference import JobRef
 from bot.demo.apiserver import RecordedApi
 from bot.demo.slack import LocalSlack
@@ -216,7 +219,12 @@ def test_an_audit_line_keeps_every_field_when_it_is_written() -> None:
     write = "from bot import telemetry as t; t.set_up('info', 'json'); t.audit('question', disclosure='queue', access_rule='ops')"
     ran = subprocess.run([sys.executable, "-c", write], capture_output=True, check=True, text=True)
     line = json.loads(ran.stderr)
-    assert (line["event"], line["level"], line["disclosure"], line["access_rule"]) == ("question", "info", "queue", "ops")
+    assert (line["event"], line["level"], line["disclosure"], line["access_rule"]) == (
+        "question",
+        "info",
+        "queue",
+        "ops",
+    )
 
 
 # User groups
@@ -450,3 +458,87 @@ async def test_a_cluster_that_does_not_answer_holds_up_no_other() -> None:
             await world.ask("prod-eu:team-a/train")
             assert SENTENCE in shown(await world.card())
             assert time.monotonic() - began < 6
+
+
+# Nothing of others leaves the bot
+
+FOREIGN = [f"v0.19.2/{name}" for name in ("cohort-exhausted", "priority-behind", "preempted", "quota-in-use")]
+RIVAL = "rival-space"
+
+
+def space(item: dict[str, Any]) -> str:
+    return str((item.get("metadata") or {}).get("namespace") or "")
+
+
+def invaded(name: str) -> list[dict[str, Any]]:
+    """A recording in which every job beside the asked one lives in a namespace of somebody else, under another name."""
+    items = json.loads(json.dumps(list(recorded(name).items)))
+    jobs = [item["metadata"]["name"] for item in items if item["kind"] == "Job" and space(item) == "team-a"]
+    others = sorted(set(jobs) - {"train"})
+    for item in items:
+        own = (item.get("metadata") or {}).get("name", "")
+        owners = [owner["name"] for owner in (item.get("metadata") or {}).get("ownerReferences") or []]
+        about = (item.get("involvedObject") or {}).get("name", "")
+        if any(other in (own, *owners) or own.startswith(f"job-{other}-") or other in about for other in others):
+            item["metadata"]["namespace"] = RIVAL
+            if about:
+                item["involvedObject"]["namespace"] = RIVAL
+    text = json.dumps(items)
+    for at, other in enumerate(others):
+        for before in (f'"{other}"', f"job-{other}-", f"{other}-"):
+            text = text.replace(before, before.replace(other, f"rival-{at}"))
+    found: list[dict[str, Any]] = json.loads(text)
+    return found
+
+
+def theirs(items: list[dict[str, Any]]) -> set[str]:
+    """The names of others' objects and namespaces, but those that the reader's own things have, too."""
+    foreign = [item for item in items if space(item) not in {"", "team-a", "kueue-system"}]
+    shared = {item["metadata"].get("name") for item in items if item.get("metadata") and item not in foreign}
+    names = {item["metadata"]["name"] for item in foreign} - shared
+    return (names | {space(item) for item in foreign if item["kind"] in {"Job", "Workload"}}) - COMMON_WORDS
+
+
+async def leaving(items: list[dict[str, Any]], store: Path, **more: Any) -> dict[str, str]:
+    """Ask, press every button, and give everything that left the bot: to Slack, into the store, into the log."""
+    with structlog.testing.capture_logs() as logs:
+        async with (
+            RecordedApi(items).serve() as url,
+            Service({"": Site(Cluster(url=url), Templates(headlamp="https://h.example.com"))}, deadline=20) as service,
+            workspace(service, store_url=f"sqlite:///{store}", read_seconds=20, **more) as world,
+        ):
+            await world.ask("team-a/train")
+            card = await world.card()
+            for action in ("details", "watch", "refresh"):
+                await world.slack.click(card, world.ml, world.ann, action)
+            await world.slack.until(lambda: world.slack.called("views.update") or None)
+            await world.slack.until(lambda: "edited" in card or None)
+            await world.slack.until(lambda: not len(world.bot.work) or None)
+            sent = json.dumps([call.arguments for call in world.slack.calls] + list(world.slack.views.values()))
+    with contextlib.closing(sqlite3.connect(store)) as rows:
+        tables = [table for (table,) in rows.execute("select name from sqlite_master where type = 'table'")]
+        stored = json.dumps([row for table in tables for row in rows.execute(f"select * from {table}")], default=str)
+    assert "team-a" in stored
+    return {"sent": sent, "stored": stored, "logged": json.dumps(logs, default=str)}
+
+
+def said(text: str, names: set[str]) -> list[str]:
+    return [name for name in sorted(names) if re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", text)]
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+async def test_nothing_that_leaves_the_bot_names_what_is_of_others(name: str, tmp_path: Path) -> None:
+    items = invaded(name)
+    names = theirs(items)
+    assert names & {RIVAL, "team-b"}
+    for text in (await leaving(items, tmp_path / "store.sqlite3")).values():
+        assert said(text, names) == []
+
+
+async def test_what_a_channel_may_see_is_named_there_and_not_in_the_log(tmp_path: Path) -> None:
+    items = invaded("v0.19.2/quota-in-use")
+    left = await leaving(
+        items, tmp_path / "store.sqlite3", access=(Access(name="ops", channels=("C0ML",), level="all"),)
+    )
+    assert RIVAL in said(left["sent"], theirs(items)), "the test above would see a name"
+    assert said(left["logged"], theirs(items)) == []
