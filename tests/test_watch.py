@@ -6,6 +6,7 @@ import itertools
 import json
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,11 @@ def same_job(name: str) -> Cluster:
     """A recording in which team-a/train is the one job that all these recordings share."""
     cluster = recorded(f"v0.19.2/{name}")
     uid = cluster.get("Job", "train", "team-a")["metadata"]["uid"]
+    workload = cluster.named("Workload", "job-train")
+    for entry in cluster.get("Workload", workload)["status"].get("conditions", []):
+        if (entry["type"], entry["status"]) == ("Admitted", "True"):
+            born = datetime.fromisoformat(entry["lastTransitionTime"]) - timedelta(hours=2, minutes=10)
+            cluster = cluster.edit("Workload", workload, {"metadata": {"creationTimestamp": born.isoformat()}})
     return Cluster(tuple(json.loads(json.dumps(cluster.items).replace(uid, JOB_UID))))
 
 
@@ -137,7 +143,7 @@ async def test_one_reply_for_each_change_and_the_card_follows(url: str) -> None:
         assert at.replies() == [], "nothing has changed"
         await at.step("running")
         (reply,) = at.replies()
-        assert "Running, admitted after" in shown(reply)
+        assert "Running, admitted after 2 h 10 min" in shown(reply)
         assert f"<@{at.world.ann.id}>" in shown(reply)
         assert f"<@{at.world.ann.id}>" in reply["text"], "a phone's notification shows the text alone"
         assert reply["thread_ts"] == (await at.world.root())["ts"]
@@ -148,7 +154,7 @@ async def test_one_reply_for_each_change_and_the_card_follows(url: str) -> None:
         await at.step("finished")
         assert len(at.replies()) == 2
         assert "Finished" in shown(at.replies()[1])
-        assert "This watch has ended" in shown(at.replies()[1])
+        assert "Admitted after 2 h 10 min. This watch has ended." in shown(at.replies()[1])
         assert await at.kept() == ()
 
 
@@ -178,6 +184,14 @@ async def test_evicted_is_told() -> None:
         assert "Evicted" in shown(at.replies()[1])
         assert "Waiting its turn again" in shown(at.replies()[1])
         assert "Waiting its turn" in (await at.world.card())["text"]
+
+
+async def test_who_evicted_it_is_told_where_it_may_be() -> None:
+    async with watched("running") as at:
+        await at.step("preempted")
+        await at.step(seconds=31)
+        assert "was preempted" in shown(at.replies()[0])
+        assert "by vip" in shown(at.replies()[0]) or "by Job vip" in shown(at.replies()[0])
 
 
 async def test_what_can_never_start_is_said_at_once() -> None:
@@ -294,7 +308,7 @@ async def test_a_watch_ends_by_itself_and_says_so() -> None:
     async with watched(watch_hours=1) as at:
         await at.step(seconds=3601)
         (reply,) = at.replies()
-        assert "ended after 1 hours" in shown(reply)
+        assert "ended after 1 h" in shown(reply)
         assert "ask-again" in json.dumps(reply)
         assert await at.kept() == ()
 

@@ -19,9 +19,11 @@ from bot.core.snapshot import Snapshot, Unknown
 
 Phase = Literal["waiting", "reserved", "admitted", "running", "finished", "gone"]
 Change = Literal[
-    "reason", "never", "reserved", "admitted", "running", "readmitted", "stalled", "evicted", "finished", "replaced", "gone"
+    "reason", "never", "reserved", "admitted", "running", "readmitted", "stalled", "evicted", "finished", "replaced", "gone",
+    "standing",
 ]  # fmt: skip
-"""What is told. "stalled": it ran and not all of it does any more; "replaced": another object has its name now."""
+"""What is told. "stalled": it ran and not all of it does any more; "replaced": another object has its name now;
+"standing": how it is, where nobody knows any more what was told before."""
 
 _PHASES: dict[str, Phase] = {phase: phase for phase in get_args(Phase)}
 RANK: dict[Phase, int] = {"waiting": 0, "gone": 0, "reserved": 1, "admitted": 2, "running": 3, "finished": 4}
@@ -40,7 +42,8 @@ class State:
     """How a job stands, without anything that moves by itself. Times are Unix seconds, 0.0 where there is none.
 
     `rule` is the headline's slug; `never`: it cannot start as written; `complete`: everything that could have come first
-    was read; `uid` the job's; `admitted` since when it is admitted, `queued` when Kueue first saw it.
+    was read; `uid` the job's; `admitted` since when it is admitted, `queued` when Kueue first saw it; `workload` the start
+    of its Workload's UID: a job that grows or shrinks is admitted with another Workload and was not evicted.
     """
 
     phase: Phase
@@ -50,6 +53,7 @@ class State:
     uid: str = ""
     admitted: float = 0.0
     queued: float = 0.0
+    workload: str = ""
 
     @property
     def key(self) -> str:
@@ -129,7 +133,7 @@ def change_between(told: State, seen: State) -> Change | None:
         return "replaced"
     if seen.phase == "finished":
         return None if told.phase == "finished" else "finished"
-    again = bool(told.admitted and seen.admitted and told.admitted != seen.admitted)
+    again = told.workload == seen.workload and 0 < told.admitted != seen.admitted > 0
     if told.started and seen.started and again:
         return "readmitted"
     if told.key == seen.key:
@@ -148,7 +152,7 @@ def change_between(told: State, seen: State) -> Change | None:
 def standing(state: State) -> Change:
     """Name a state as if nothing had been told of it."""
     if state.phase == "waiting":
-        return "never" if state.never else "reason"
+        return "never" if state.never else "standing"
     return state.phase
 
 
@@ -166,7 +170,7 @@ def _filled(told: State, seen: State) -> State:
     """Keep what was told with what is known by now."""
     return replace(
         told, uid=told.uid or seen.uid, admitted=seen.admitted or told.admitted, queued=told.queued or seen.queued,
-        complete=told.complete or seen.complete, rule=seen.rule,
+        complete=told.complete or seen.complete, rule=seen.rule, workload=seen.workload or told.workload,
     )  # fmt: skip
 
 
@@ -177,18 +181,20 @@ def encode(state: State) -> str:
     """Write a state in one short line; no name of an object but the job's UID is in it."""
     flags = f"{'n' if state.never else ''}{'c' if state.complete else ''}" or "-"
     rule = state.rule[:_LONGEST_RULE] or "-"
-    return f"{state.phase} {rule} {flags} {state.admitted:.0f} {state.queued:.0f} {state.uid[:40] or '-'}"
+    times = f"{state.admitted:.0f} {state.queued:.0f}"
+    return f"{state.phase} {rule} {flags} {times} {state.uid[:40] or '-'} {state.workload[:8] or '-'}"
 
 
 def decode(text: str) -> State | None:
     """Read a state; None for a text that is none, as another version may have written it."""
     parts = text.split(" ")
-    if len(parts) != 6 or parts[0] not in _PHASES:
+    if len(parts) != 7 or parts[0] not in _PHASES:
         return None
-    phase, rule, flags, admitted, queued, uid = parts
+    phase, rule, flags, admitted, queued, uid, workload = parts
     try:
         return State(
-            _PHASES[phase], _or_nothing(rule), "n" in flags, "c" in flags, _or_nothing(uid), float(admitted), float(queued)
+            _PHASES[phase], _or_nothing(rule), "n" in flags, "c" in flags, _or_nothing(uid), float(admitted), float(queued),
+            _or_nothing(workload),
         )  # fmt: skip
     except ValueError:
         return None
@@ -294,6 +300,7 @@ def observe(snapshot: Snapshot, ref: JobRef, answer: Diagnosis) -> State | None:
         item.metadata.uid if item is not None else "",
         _admitted(workload) if workload is not None else 0.0,
         _seconds(born.metadata.creation_timestamp) if born is not None else 0.0,
+        workload.metadata.uid[:8] if workload is not None else "",
     )  # fmt: skip
     if phase == "finished" or answer.outlook == "finished":
         return replace(known, phase="finished")

@@ -11,6 +11,7 @@ UNWATCH, ASK_AGAIN = "unwatch", "ask-again"
 """Action ids."""
 
 _SENTENCE = 1_500
+_EVICTIONS = ("was-preempted", "was-evicted")
 
 
 def told(change: Change, answer: Diagnosis, state: State, users: list[str]) -> Message:
@@ -71,10 +72,12 @@ def waited(state: State) -> str:
 
 
 def _said(change: Change, answer: Diagnosis, state: State) -> tuple[str, str]:
-    sentence, after = _sentence(answer), waited(state)
+    sentence, after = _full(answer.headline.sentence), waited(state)
     admitted = f"admitted after {after}" if after else "admitted"
+    if after == "0 s":
+        admitted = "admitted at once"
     step = answer.headline.next[0].do if answer.headline.next else ""
-    next_step = f" Next: {_fit(step)}" if step else ""
+    next_step = f" Next: {_full(step)}" if step else ""
     verdict = words.verdict(answer)
     match change:
         case "reserved":
@@ -88,10 +91,9 @@ def _said(change: Change, answer: Diagnosis, state: State) -> tuple[str, str]:
         case "stalled":
             return "Not all of it runs any more", sentence + next_step
         case "evicted":
-            return (
-                f"Evicted. {verdict} again" if answer.outlook == "wait" else f"Evicted. {verdict}",
-                sentence + next_step,
-            )
+            why = [_full(entry.sentence) for rule in _EVICTIONS for entry in answer.context if entry.rule == rule][:1]
+            again = " again" if answer.outlook == "wait" else ""
+            return f"Evicted. {verdict}{again}", " ".join([*why, sentence]) + next_step
         case "finished":
             return "Finished", f"{sentence} {admitted.capitalize()}." if state.admitted else sentence
         case "replaced":
@@ -100,12 +102,20 @@ def _said(change: Change, answer: Diagnosis, state: State) -> tuple[str, str]:
             return "Deleted", "There is no job of this name any more."
         case "never":
             return "Cannot run as written", sentence + next_step
+        case "standing":
+            return verdict, sentence + next_step
         case "reason":
             return f"{verdict}, for another reason", sentence + next_step
 
 
 def _sentence(answer: Diagnosis) -> str:
-    return _fit(answer.headline.sentence)
+    return _full(answer.headline.sentence)
+
+
+def _full(text: str) -> str:
+    """Escape a sentence and give it an end, since another follows."""
+    safe = _fit(text.strip())
+    return safe if safe.endswith((".", "!", "?", "…")) else f"{safe}."
 
 
 def _fit(text: str) -> str:

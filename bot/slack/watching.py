@@ -29,7 +29,7 @@ from bot.core.transitions import Change, Mark, State, Told
 from bot.render import card as cards
 from bot.render import changes
 from bot.render.card import Message
-from bot.render.words import code, escape
+from bot.render.words import code, duration, escape
 from bot.service import Look
 from bot.slack import wording
 from bot.slack.desk import Desk, Explains, Question
@@ -309,7 +309,7 @@ class Watches:
         now = self.memory.clock()
         for watch in [watch for watch in unit.watches if watch.ends <= now]:
             unit.watches.remove(watch)
-            await self._end(watch, f"The watch has ended after {self.settings.watch_hours:g} hours.")
+            await self._end(watch, f"The watch has ended after {duration(watch.ends - watch.started)}.")
         late = [watch for watch in unit.watches if watch.deadline is not None and watch.deadline <= now]
         if not unit.watches or not (late or self._due(unit, marks, now)):
             return
@@ -492,10 +492,16 @@ class Watches:
             if watch.deadline is None or watch.deadline > now or look.state is None:
                 continue
             present = await self._present(watch)
-            if present is None or await self.memory.move(present, deadline=None) is None:
+            if present is None:
                 continue
-            if not look.state.started:
-                await self._post([present], changes.late(look.answer, [watch.user], date(watch.deadline)))
+            if look.state.started:
+                await self.memory.move(present, deadline=None)
+                continue
+            moved = await self.memory.move(present, deadline=None, told=present.told + 1)
+            if moved is not None and await self._post(
+                [moved], changes.late(look.answer, [watch.user], date(watch.deadline))
+            ):
+                await self.memory.move(moved, posted=moved.told)
 
     async def _present(self, watch: Watch) -> Watch | None:
         """Give a watch as it is in the store by now."""
