@@ -195,6 +195,77 @@ async def test_a_refusal_shows_what_works_and_threads_take_no_commands(page: Pag
 
 
 @pytest.mark.browser
+async def test_a_mention_in_a_thread_is_answered_there(page: Page) -> None:
+    said = page.locator("#messages article", has_text="has not started")
+    await said.hover()
+    await said.get_by_role("button", name="Reply in thread").click()
+    await page.fill("#thread-composer", "@whypending")
+    await page.press("#thread-composer", "Enter")
+    thread = page.locator("#thread-messages")
+    await expect(thread.get_by_role("heading", name="Waiting its turn: Job team-a/train")).to_be_visible(timeout=WAIT)
+    await page.fill("#thread-composer", "@whypending oslo:team-a/nothing")
+    await page.press("#thread-composer", "Enter")
+    await expect(thread).to_contain_text("Not found", timeout=WAIT)
+
+
+@pytest.mark.browser
+async def test_the_shortcut_on_an_alert_answers_in_its_thread(page: Page) -> None:
+    await page.get_by_role("button", name="gpu-operators").click()
+    alert = page.locator("#messages article", has_text="pending for too long")
+    await alert.hover()
+    await alert.get_by_role("button", name="Why pending?").click()
+    await alert.get_by_role("button", name="1 reply").click(timeout=WAIT)
+    await expect(page.locator("#thread-messages")).to_contain_text("6 of 8 are in use", timeout=WAIT)
+
+
+@pytest.mark.browser
+async def test_the_form_shows_what_is_wrong_beside_the_field_and_then_answers(page: Page) -> None:
+    await ask(page, "good morning, it hangs")
+    said = page.locator("#messages article", has_text="good morning")
+    await said.hover()
+    await said.get_by_role("button", name="Why pending?").click()
+    dialog = page.get_by_role("dialog")
+    await expect(dialog).to_contain_text("No job was found", timeout=WAIT)
+    await dialog.get_by_label("Namespace").fill("Team A!")
+    await dialog.get_by_label("Name of the job").fill("train")
+    await dialog.get_by_role("button", name="Ask").click()
+    await expect(dialog.get_by_role("alert").filter(has_text="not a namespace")).to_be_visible(timeout=WAIT)
+    await dialog.get_by_label("Namespace").fill("team-a")
+    await dialog.get_by_role("button", name="Ask").click()
+    await expect(dialog).to_be_hidden(timeout=WAIT)
+    await said.get_by_role("button", name="1 reply").click(timeout=WAIT)
+    await expect(page.locator("#thread-messages")).to_contain_text("6 of 8 are in use", timeout=WAIT)
+
+
+@pytest.mark.browser
+async def test_a_private_answer_is_shared(page: Page) -> None:
+    await ask(page, "/whypending team-a/train --private")
+    private = page.locator("#messages article.ephemeral")
+    await expect(private).to_contain_text("as you wished", timeout=WAIT)
+    await private.get_by_role("button", name="Share the answer about").click()
+    await expect(private).to_contain_text("Shared in this channel by", timeout=WAIT)
+    await expect(private.get_by_role("button", name="Share the answer about")).to_be_hidden()
+    await expect(page.locator("#messages article:not(.ephemeral)", has_text="6 of 8 are in use")).to_be_visible()
+
+
+@pytest.mark.browser
+async def test_the_home_tab_shows_watches_and_asks_again(page: Page) -> None:
+    await ask(page, "/whypending watch team-a/train")
+    await expect(page.locator("#messages")).to_contain_text("told in this thread", timeout=WAIT)
+    await page.get_by_role("button", name="whypending", exact=True).click()
+    await page.get_by_role("tab", name="Home").click()
+    home = page.locator(".home")
+    await expect(home.get_by_role("button", name="Stop watching oslo:team-a")).to_be_visible(timeout=WAIT)
+    await expect(home).to_contain_text("namespace on oslo")
+    await home.get_by_role("button", name="Ask again about oslo:team-a").click()
+    dialog = page.get_by_role("dialog")
+    await expect(dialog).to_contain_text("6 of 8 are in use", timeout=WAIT)
+    await page.keyboard.press("Escape")
+    await home.get_by_role("button", name="Stop watching oslo:team-a").click()
+    await expect(home).to_contain_text("starts it", timeout=WAIT)
+
+
+@pytest.mark.browser
 async def test_the_theme_is_kept_and_narrow_windows_have_a_menu(page: Page) -> None:
     await page.get_by_role("button", name="Switch between light and dark").click()
     assert await page.evaluate("document.documentElement.dataset.theme") == "dark"

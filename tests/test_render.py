@@ -124,6 +124,8 @@ def test_buttons_ask_again_and_lead_on() -> None:
     assert elements[4]["value"] == "team-a/job/train"
     assert len({element["action_id"] for element in elements}) == 5
     assert len({element["accessibility_label"] for element in elements}) == 5, "a screen reader tells them apart"
+    for element in elements:
+        assert element["text"]["text"].lower() in element["accessibility_label"].lower(), "what is seen can be said"
     assert "|KueueViz>" in visible(card.card(seen()).blocks), "what finds no room as a button is a link"
 
 

@@ -12,9 +12,10 @@ from bot.app import Bot, running
 from bot.demo import apiserver
 from bot.demo.catalogue import SCENARIOS, Scenario
 from bot.demo.page import Page
-from bot.demo.slack import APP_TOKEN, BOT_TOKEN, Channel, LocalSlack, Person
+from bot.demo.slack import APP_TOKEN, BOT_TOKEN, Channel, Json, LocalSlack, Person
 from bot.kube.client import Cluster
 from bot.service import Service, Site
+from bot.slack.talk import WHY
 
 
 @dataclass
@@ -58,6 +59,8 @@ async def stage(port: int = 0, scenarios: tuple[Scenario, ...] = SCENARIOS) -> A
     slack = LocalSlack()
     me = slack.person("asker", "Asker", email="asker@example.com")
     colleague = slack.person("on-call", "On call", email="on-call@example.com")
+    alerts = slack.person("alerts", "Alerts")
+    alerts.bot = True
     channels = _channels(slack, me, colleague)
     async with contextlib.AsyncExitStack() as stack:
         urls = {s.cluster: await stack.enter_async_context(apiserver.serve(s.path)) for s in scenarios}
@@ -84,13 +87,32 @@ async def stage(port: int = 0, scenarios: tuple[Scenario, ...] = SCENARIOS) -> A
                 told.add(cluster)
                 says = next(scenario.says for scenario in scenarios if scenario.cluster == cluster)
                 slack.put(channels[0][0], {"user": colleague.id, "text": says})
+                slack.put(channels[1][0], _alert(alerts, next(s for s in scenarios if s.cluster == cluster)))
 
-        page = Page(slack, me, scenarios, choose, command=configured.slack_command)
+        page = Page(
+            slack, me, scenarios, choose, command=configured.slack_command,
+            shortcuts=({"callback_id": WHY, "name": "Why pending?"},), home_tab=True,
+        )  # fmt: skip
         bot = await stack.enter_async_context(running(configured, service))
         listening = await stack.enter_async_context(web.listen(page.application(), "127.0.0.1", port))
         await bot.greeted.wait()
         await slack.connected()
         yield Stage(f"http://127.0.0.1:{listening}", slack, bot, page, me)
+
+
+def _alert(alerts: Person, scenario: Scenario) -> Json:
+    """Write what an alert manager would: the message that a shortcut is used on."""
+    namespace, name = scenario.ask.split("/")
+    return {
+        "user": alerts.id, "bot_id": "B0ALERTS", "text": "KueueWorkloadPendingTooLong",
+        "attachments": [
+            {
+                "color": "#b0563f", "title": "A workload is pending for too long",
+                "text": f"*cluster:* `{scenario.cluster}`\n*namespace:* `{namespace}`\n*job_name:* `{name}`",
+                "fallback": f"A workload is pending for too long: {scenario.ask}",
+            }
+        ],
+    }  # fmt: skip
 
 
 def _channels(slack: LocalSlack, me: Person, colleague: Person) -> list[tuple[Channel, settings.Level]]:
@@ -100,7 +122,9 @@ def _channels(slack: LocalSlack, me: Person, colleague: Person) -> list[tuple[Ch
         "ml-training", *both, topic="Answers here name what is in the asked namespace and count the rest"
     )
     operators = slack.channel(
-        "gpu-operators", *both, topic="For those who run the queues: answers here name everything"
+        "gpu-operators",
+        *both,
+        topic="For those who run the queues: answers here name everything. Alerts: point at one and press Why pending?",
     )
     random = slack.channel("random", *both, bot=False, topic="The bot is not in this channel: see what it does then")
     direct = slack.channel("asker", me, im=True, topic="Between you and the bot")

@@ -368,7 +368,7 @@ def _buttons(answer: Diagnosis) -> Block:
         elements.append(button("Watch", WATCH, f"Watch {name}, tell me when it changes", value=value))
     for at, (label, url) in enumerate(_pages(answer)[: _room(answer)]):
         elements.append(button(label, f"{OPEN}-{at}", f"Open {words.shorten(label, 20)} about {name}", url=url))
-    elements.append(button("Details", DETAILS, f"Show the evidence about {name}", value=value))
+    elements.append(button("Details", DETAILS, f"Details and evidence about {name}", value=value))
     return {"type": "actions", "elements": elements}
 
 

@@ -40,9 +40,13 @@ function body(message, channel) {
     if (answer.error) announce(answer.error);
   };
   const out = message.blocks?.length ? blocks(message.blocks, names, act) : mrkdwn(message.text ?? "", names);
+  const attached = (message.attachments ?? []).map((one) => h("div", { class: "attachment", style: /^#[0-9a-f]{6}$/i.test(one.color ?? "") ? `border-color:${one.color}` : "" },
+    one.pretext ? mrkdwn(one.pretext, names) : "",
+    one.title ? h("strong", { class: "attachment-title" }, one.title) : "",
+    one.blocks?.length ? blocks(one.blocks, names, act) : one.text ? mrkdwn(one.text, names) : ""));
   const files = (message.files ?? []).map((file) => h("div", { class: "file" }, h("a", { href: `/file/${file.id}`, target: "_blank" }, file.title ?? file.name)));
   const edited = message.edited ? h("span", { class: "edited" }, "(edited)") : "";
-  return [out, ...files, edited];
+  return [out, ...attached, ...files, edited];
 }
 
 function messageNode(message, channel, { before, inThread }) {
@@ -85,7 +89,7 @@ function fill(log, list, channel, { thread = "" } = {}) {
     if (thread && before && before.ts === thread) wanted.push({ key: "replies", mark: String(list.length), make: () => h("div", { class: "reply-line" }, `${list.length - 1} ${list.length === 2 ? "reply" : "replies"}`) });
     const previous = before;
     const replies = thread ? 0 : channel.messages.filter((one) => one.thread_ts === message.ts && one.ts !== message.ts).length;
-    const mark = JSON.stringify([message.text, message.blocks, message.edited, replies, previous?.ts]);
+    const mark = JSON.stringify([message.text, message.blocks, message.attachments, message.edited, replies, previous?.ts]);
     wanted.push({ key: message.ts, mark, make: () => messageNode(message, channel, { before: previous, inThread: Boolean(thread) }) });
     before = message;
   }
