@@ -405,10 +405,10 @@ async def test_help_and_refusals_name_the_clusters_that_may_be_asked_and_no_othe
     service = Noting()
     rules = (Access(name="default", clusters=("lab",)), Access(name="ops", channels=("C0ELSEWHERE",)))
     async with workspace(service, clusters=TWO, access=rules) as world:
-        for text in ("nowhere:team-a/train", "prod-eu:team-a/train"):
-            told = await refused(world, text)
-            assert "“lab”" in told
-            assert "there is “lab”." in told
+        assert "there is “lab”." in await refused(world, "nowhere:team-a/train")
+        told = await refused(world, "prod-eu:team-a/train")
+        assert "on cluster prod-eu" in told
+        assert "rule default for every namespace on lab" in told
         assert "prod-eu" not in await refused(world, "help")
         assert "prod-eu" in await refused(world, "help", channel=world.elsewhere)
         await world.ask("team-a/train")
@@ -458,6 +458,41 @@ async def test_a_cluster_that_does_not_answer_holds_up_no_other() -> None:
             await world.ask("prod-eu:team-a/train")
             assert SENTENCE in shown(await world.card())
             assert time.monotonic() - began < 6
+
+
+async def test_a_group_that_is_not_known_yet_lets_nobody_hear_of_a_cluster() -> None:
+    service = Noting()
+    slack = LocalSlack()
+    ann, ben = slack.person("ann"), slack.person("ben")
+    group = slack.usergroup("admins", ann)
+    rules = (Access(name="default", clusters=("lab",)), Access(name="admins", groups=(group,), level="all"))
+    async with workspace(service, slack=slack, clusters=TWO, access=rules) as world:
+        assert "prod-eu" not in await refused(world, "nowhere:team-a/train", who=ben)
+        await world.ask("prod-eu:team-a/train", who=ann)
+        assert SENTENCE in shown(await slack.until(lambda: next(iter(whispers(world, ann.id)), None)))
+        await world.ask("prod-eu:team-a/train", who=ben)
+        told = await slack.until(lambda: next(iter(whispers(world, ben.id)[1:]), None))
+        assert "No access rule lets you ask about namespace team-a on cluster prod-eu" in shown(told)
+    assert [ref.cluster for ref in service.asked] == ["prod-eu"]
+
+
+async def test_somebody_in_doubt_hears_no_name_before_slack_says_who_it_is() -> None:
+    service = Noting()
+    slack = LocalSlack()
+    held = {"C0ML": Channel(default_namespace="secret-space", cluster="lab")}
+    async with workspace(service, slack=slack, clusters=TWO, channels=held) as world:
+        world.bot.desk.home.enterprise = "E1"
+        eve = slack.person("eve", team="T0OTHER")
+        for text in ("", "help", "train", "nowhere:x/y"):
+            told = await refused(world, text, who=eve)
+            for name in ("secret-space", "prod-eu", "lab"):
+                assert name not in told
+        await world.ask("team-a/train", who=eve)
+        told = shown(await slack.until(lambda: next(iter(whispers(world, eve.id)[4:]), None)))
+        assert "not a member" in told
+        assert "team-a" not in told
+        assert slack.called("users.info") == [{"user": eve.id}]
+    assert service.asked == []
 
 
 # Nothing of others leaves the bot

@@ -73,7 +73,7 @@ def holds(cluster: Cluster, ask: str, kind: str) -> None:
     answer, snapshot = cluster.ask(ask, kind), cluster.snapshot()
     assert answer.faults == ()
     for level in ("all", "namespace"):
-        shown = disclose(answer, Audience(level, ask.partition("/")[0]), snapshot)  # type: ignore[arg-type]
+        shown = disclose(answer, Audience(level, ask.partition("/")[0]), snapshot)
         for blocks, text in forms(shown):
             limit = limits.MODAL_BLOCKS if text == "details" else limits.BLOCKS
             wrong = [

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypedDict
 
 from bot import telemetry
-from bot.core.access import Decision, Grant
+from bot.core.access import STRANGER, Decision, Grant
 from bot.core.diagnosis import Diagnosis
 from bot.core.disclosure import Audience
 from bot.core.reference import BadReferenceError, JobRef, parse
@@ -137,6 +137,8 @@ class Desk:
         """Say what can be asked, to somebody who may ask."""
         if (turned := self.turned_away(asker)) is not None:
             return turned
+        if not self.home.is_member(asker):  # Slack would have to be asked, and help names channels' and clusters' names
+            return wording.stranger()
         telemetry.QUESTIONS.labels(entry=entry, result="help").inc()
         return wording.help_text(self.settings, self.home.name, place.channel, self.gate.person(asker))
 
@@ -146,12 +148,17 @@ class Desk:
             self.audit(entry, asker, place, "stranger" if self.home.team or self.home.enterprise else "starting")
             return turned
         text, private = wording.wish(text)
+        defaults = self.defaults(asker, place)
+        every: Defaults = {**defaults, "clusters": [cluster.name for cluster in self.settings.clusters if cluster.name]}
         try:
-            ref = parse(text, **self.defaults(asker, place))
+            ref = parse(text, **defaults)
         except BadReferenceError as refused:
-            telemetry.QUESTIONS.labels(entry=entry, result="unreadable").inc()
-            self.audit(entry, asker, place, "unreadable")
-            return wording.refusal(str(refused), self.settings.slack_command)
+            try:  # what may not be asked about is understood, and refused as that; what is told names what may be asked
+                ref = parse(text, **every)
+            except BadReferenceError:
+                telemetry.QUESTIONS.labels(entry=entry, result="unreadable").inc()
+                self.audit(entry, asker, place, "unreadable")
+                return wording.refusal(str(refused), self.settings.slack_command)
         question = self.admit(ref, asker, place, entry)
         return replace(question, private=private) if isinstance(question, Question) else question
 
@@ -159,11 +166,10 @@ class Desk:
         """Give what is meant where a reference leaves something out, and the clusters that this person may ask about."""
         held = self.settings.channel(place.channel)
         names = [cluster.name for cluster in self.settings.clusters]
-        policy, person = self.gate.policy, self.gate.person(asker)
-        # what only a group's members may ask about is not known yet: nobody is told of a cluster before it is
-        askable = names if policy.groups else list(policy.clusters(person, place_of(place.channel), names))
+        person = self.gate.person(asker)
+        askable = self.gate.policy.clusters(person, place_of(place.channel), names)
         return {
-            "default_namespace": held.default_namespace,
+            "default_namespace": held.default_namespace if person.member else "",
             "default_cluster": held.cluster or next(iter(askable), names[0]),
             "clusters": [name for name in askable if name],
         }
@@ -182,6 +188,8 @@ class Desk:
 
     def refusal(self, decision: Decision, ref: JobRef, place: Place) -> Message:
         """Say why a question is refused, and what works instead."""
+        if decision.refusal == STRANGER:
+            return wording.stranger()
         named = sorted(self.gate.policy.named(place_of(place.channel), ref.cluster))
         return wording.refused(decision.refusal, next(iter(named), ""), self.settings.slack_command)
 

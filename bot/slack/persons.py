@@ -13,15 +13,11 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Asker:
-    """A person: enterprise ("" outside Enterprise Grid, or unknown), workspace ("" when unknown) and user.
-
-    `doubtful`: Slack ties the workspace to the user, but does not say whether it belongs to our organisation.
-    """
+    """A person: enterprise ("" outside Enterprise Grid, or unknown), workspace ("" when unknown) and user."""
 
     enterprise: str
     team: str
     user: str
-    doubtful: bool = False
 
 
 @dataclass(slots=True)
@@ -45,8 +41,8 @@ class Home:
         )
 
     def is_doubtful(self, asker: Asker) -> bool:
-        """Tell whether somebody may be of another workspace of the bot's own organisation, which Slack must be asked."""
-        return not self.is_member(asker) and asker.doubtful and bool(self.enterprise)
+        """Tell whether somebody may be of another workspace of the bot's own organisation: that Slack must be asked."""
+        return bool(self.enterprise and asker.team and not asker.enterprise) and not self.is_member(asker)
 
 
 def asker_of(payload: Mapping[str, Any]) -> Asker:
@@ -56,7 +52,7 @@ def asker_of(payload: Mapping[str, Any]) -> Asker:
     if isinstance(payload.get("user"), Mapping):
         return _of_interaction(payload, payload["user"])
     # A slash command: only the workspaces that have the app have its commands, so its ids are the user's own.
-    return _placed(_text(payload, "team_id"), _text(payload, "user_id"), ((_ids(payload)),))
+    return _placed(_text(payload, "team_id"), _text(payload, "user_id"), (_ids(payload),))
 
 
 def _of_interaction(payload: Mapping[str, Any], user: Mapping[str, Any]) -> Asker:
@@ -91,8 +87,7 @@ def _placed(theirs: str, user: str, places: tuple[tuple[str, str], ...]) -> Aske
     """Complete a user's own id, a workspace's or an enterprise's, by the (workspace, enterprise) pairs of a delivery."""
     if theirs.startswith("E"):
         return Asker(theirs, next((team for team, enterprise in places if enterprise == theirs), ""), user)
-    known = next((enterprise for team, enterprise in places if team and team == theirs), None)
-    return Asker(known or "", theirs, user, doubtful=bool(theirs) and known is None)
+    return Asker(next((enterprise for team, enterprise in places if team and team == theirs), ""), theirs, user)
 
 
 def _ids(entry: Mapping[str, Any]) -> tuple[str, str]:
