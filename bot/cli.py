@@ -248,6 +248,17 @@ def _add_digest(add: _Add) -> None:
     digest.set_defaults(run=_digest)
 
 
+def _add_queue(add: _Add) -> None:
+    queue = add(
+        "queue",
+        help="who waits on a ClusterQueue and on what, who holds it, and which one change would admit most",
+        epilog="exit status: as of digest; 4 there is no such ClusterQueue",
+    )
+    queue.add_argument("queue", metavar="CLUSTERQUEUE", help="the ClusterQueue's name")
+    _add_report_options(queue)
+    queue.set_defaults(run=_queue)
+
+
 def _add_report_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-f", "--file", action="extend", nargs="+", default=[], metavar="FILE",
@@ -274,6 +285,7 @@ def _age(text: str) -> float:
 _COMMANDS: tuple[Callable[[_Add], None], ...] = (
     _add_explain,
     _add_digest,
+    _add_queue,
     _add_snapshot,
     _add_doctor,
     _add_rules,
@@ -392,6 +404,12 @@ def _digest(arguments: argparse.Namespace) -> int:
     from bot import digests
 
     return digests.command(arguments)
+
+
+def _queue(arguments: argparse.Namespace) -> int:
+    from bot import digests
+
+    return digests.queue_command(arguments)
 
 
 def _rules(arguments: argparse.Namespace) -> int:

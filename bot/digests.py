@@ -18,12 +18,13 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 import aiohttp
 
 from bot import console, service, settings, telemetry
-from bot.core import bundle, digest
+from bot.core import bundle, digest, queue_view
 from bot.core.digest import Selection
 from bot.core.digest_view import View, view
 from bot.core.facts import Thresholds
 from bot.kube.client import preload, tune_gc
 from bot.render import digest as rendered
+from bot.render import queue as queue_text
 from bot.render.digest import Owners
 from bot.service import Service, site_of
 from bot.settings import Digest, Settings
@@ -32,7 +33,7 @@ from bot.slack.post import Poster, Undeliverable, web_client
 from bot.store import DigestRun, Store, StoreError
 from bot.survey import Progress, Surveyed, survey, survey_once
 
-NOTHING_STUCK, STUCK, INCOMPLETE = 0, 1, 3
+NOTHING_STUCK, STUCK, INCOMPLETE, NO_SUCH_QUEUE = 0, 1, 3, 4
 """What the exit status of `digest` says."""
 
 EVERYTHING = 1_000_000
@@ -61,6 +62,24 @@ def _command(arguments: argparse.Namespace) -> int:
     found = surveyed(arguments, selection)
     shown = view(replace(found.report, name=arguments.name), selection, found.snapshot, beside=found.beside)
     write(shown, arguments.output)
+    return status(shown)
+
+
+def queue_command(arguments: argparse.Namespace) -> int:
+    """Run `whypending queue`; give its exit status. Raises WrongUseError and NoAnswerError with a sentence."""
+    name = arguments.queue.removeprefix("clusterqueue/")
+    wanted = queue_view.selection(name)
+    found = surveyed(arguments, wanted)
+    report = queue_view.of_queue(found.snapshot, name, found.report)
+    shown = view(found.report, wanted, found.snapshot, beside=found.beside)
+    sees = {item.namespace: True for item in found.snapshot.seen("Workload")}
+    if arguments.output == "json":
+        sys.stdout.write(queue_text.to_json(report, shown, sees))
+    else:
+        width, colour = console.look(sys.stdout)
+        sys.stdout.write(queue_text.text(report, shown, sees, width, colour=colour))
+    if not report.exists:
+        return NO_SUCH_QUEUE
     return status(shown)
 
 

@@ -61,6 +61,8 @@ class Selection:
     namespaces: tuple[str, ...] = ()
     queues: tuple[str, ...] = ()
     minimum_age: float = 0.0
+    named: tuple[str, ...] = ()
+    """Further namespaces whose names its readers may see."""
 
     def takes(self, namespace: str, queue: str) -> bool:
         """Say whether a Workload belongs to it; without any pattern, everything does."""

@@ -122,7 +122,7 @@ class _Eye:
     def sees(self, namespace: str) -> bool:
         if self.level == "all" or (self.level != "namespace" and not self.selection.namespaces):
             return True
-        return any(fnmatchcase(namespace, pattern) for pattern in self.selection.namespaces)
+        return any(fnmatchcase(namespace, p) for p in (*self.selection.namespaces, *self.selection.named))
 
     def queue(self, name: str) -> str:
         if not name or self.level != "namespace" or name in self._paths:

@@ -77,7 +77,7 @@ def _oldest(moments: Iterable[datetime | None], now: datetime) -> str:
     return f"oldest {words.duration((now - min(known)).total_seconds())}" if known else ""
 
 
-def _facts(lines: Sequence[Line], view: View) -> str:
+def facts(lines: Sequence[Line], view: View) -> str:
     """Give "12 workloads, 96 nvidia.com/gpu, oldest 3 d, 2 new"."""
     changed = sum(line.changed for line in lines)
     new = sum(line.new for line in lines)
@@ -160,9 +160,9 @@ def text(view: View, width: int | None = None, *, colour: bool = False) -> str:
         page.text(f"Not read: {missing}", "  - ")
     for category in view.categories:
         lines = view.of(category)
-        page.heading(f"{TITLES[category]}: {_facts(lines, view)}")
+        page.heading(f"{TITLES[category]}: {facts(lines, view)}")
         for cause in by_cause(lines):
-            _cause(page, cause, view)
+            cause_text(page, cause, view)
     _gone(page, view)
     if view.beside:
         page.heading("Also not read; some causes may be told less exactly")
@@ -181,10 +181,11 @@ def by_cause(lines: Iterable[Line]) -> list[list[Line]]:
     return list(found.values())
 
 
-def _cause(page: terminal.Page, lines: list[Line], view: View) -> None:
+def cause_text(page: terminal.Page, lines: list[Line], view: View) -> None:
+    """Add one cause to a page: what it is, what was found about the oldest, what to do, and its queues."""
     first = lines[0]
     where = f" {_queue(first)}" if len(lines) == 1 else ""
-    page.text(f"{first.title} [{first.rule}]{where}: {_facts(lines, view)}", "  - ", "    ")
+    page.text(f"{first.title} [{first.rule}]{where}: {facts(lines, view)}", "  - ", "    ")
     told = next((line for line in lines if line.sentence), None)
     if told is not None:
         page.text(f"{told.about}: {told.sentence}", "    ")
@@ -196,7 +197,7 @@ def _cause(page: terminal.Page, lines: list[Line], view: View) -> None:
         listed = ", ".join(_named(item, view.observed_at) for item in line.items)
         named = " and ".join(part for part in (listed, _rest(line)) if part)
         if len(lines) > 1:
-            page.text(f"{line.queue or 'no ClusterQueue'}: {_facts([line], view)}: {named}", "    ", "      ")
+            page.text(f"{line.queue or 'no ClusterQueue'}: {facts([line], view)}: {named}", "    ", "      ")
         elif line.count > 1 or told is None or any(item.name != told.about for item in line.items):
             page.text(named, "    ")
 
@@ -219,7 +220,7 @@ def markdown(view: View) -> str:
     lines = [f"# {view.name or 'What is pending'}", "", headline(view), ""]
     lines += [f"- **Not read:** {_mark(missing)}" for missing in view.missing]
     for category in view.categories:
-        lines += ["", f"## {TITLES[category]}", "", f"{_facts(view.of(category), view)}", ""]
+        lines += ["", f"## {TITLES[category]}", "", f"{facts(view.of(category), view)}", ""]
         lines += [
             "| Cause | ClusterQueue | Workloads | Asked for | Oldest | For example |",
             "|---|---|--:|---|---|---|",
@@ -308,7 +309,7 @@ def root(view: View) -> Message:
     if view.missing:
         told = limits.fit([f"• {words.escape(text)}" for text in view.missing], 1_500)
         blocks.append(_section(f"*Incomplete: not everything could be read.*\n{told}"))
-    rows = [f"*{TITLES[category]}*: {words.escape(_facts(view.of(category), view))}" for category in view.categories]
+    rows = [f"*{TITLES[category]}*: {words.escape(facts(view.of(category), view))}" for category in view.categories]
     if not rows and not view.missing:
         rows = [words.escape(headline(view))]
     if view.gone_by:
@@ -333,7 +334,7 @@ def replies(view: View, owners: Owners | None = None) -> list[Message]:
 
 def _reply(view: View, category: Category, owners: Owners) -> Message:
     lines = view.of(category)
-    heading = f"*{TITLES[category]}*: {words.escape(_facts(lines, view))}"
+    heading = f"*{TITLES[category]}*: {words.escape(facts(lines, view))}"
     causes = by_cause(lines)
     blocks: list[Block] = [_section(heading)]
     size, shown = len(heading), 0
@@ -345,9 +346,9 @@ def _reply(view: View, category: Category, owners: Owners) -> Message:
         size, shown = size + len(body), shown + 1
     if shown < len(causes):
         left = [line for cause in causes[shown:] for line in cause]
-        more = f"{words.plural(len(causes) - shown, 'more cause')}: {_facts(left, view)}"
+        more = f"{words.plural(len(causes) - shown, 'more cause')}: {facts(left, view)}"
         blocks.append(_context(words.escape(more) + _mentions(left, owners)))
-    text = f"{TITLES[category]}: {_facts(lines, view)}. " + " ".join(
+    text = f"{TITLES[category]}: {facts(lines, view)}. " + " ".join(
         f"{cause[0].title}: {workloads(sum(line.count for line in cause))}." for cause in causes
     )
     return Message(words.shorten(words.escape(text), limits.TEXT_ADVICE), blocks)
@@ -359,7 +360,7 @@ def _mentions(lines: Iterable[Line], owners: Owners) -> str:
 
 def _body(lines: list[Line], view: View, owners: Owners) -> str:
     """Give one cause: what it is, what was found about the oldest, what to do, and its queues, oldest first."""
-    parts = [f"*{words.escape(lines[0].title)}*: {words.escape(_facts(lines, view))}"]
+    parts = [f"*{words.escape(lines[0].title)}*: {words.escape(facts(lines, view))}"]
     told = next((line for line in lines if line.sentence), None)
     if told is not None:
         parts.append(f"> {words.escape(f'{told.about}: {told.sentence}')}")
@@ -369,7 +370,7 @@ def _body(lines: list[Line], view: View, owners: Owners) -> str:
     left = lines[ROWS:]
     if left:
         rows.append(
-            f"{words.plural(len(left), 'more ClusterQueue')}: {words.escape(_facts(left, view))}{_mentions(left, owners)}"
+            f"{words.plural(len(left), 'more ClusterQueue')}: {words.escape(facts(left, view))}{_mentions(left, owners)}"
         )
     return limits.fit([*parts, *rows], limits.SECTION - 200)
 
@@ -377,13 +378,15 @@ def _body(lines: list[Line], view: View, owners: Owners) -> str:
 def _row(line: Line, view: View, owners: Owners, *, alone: bool) -> str:
     hidden = line.queue.startswith("another ")
     queue = words.code(line.queue) if line.queue and not hidden else words.escape(line.queue or "no ClusterQueue")
-    facts = "" if alone else f" {words.escape(_facts([line], view))}"
+    numbers = "" if alone else f" {words.escape(facts([line], view))}"
     listed = [
         words.escape(_named(item, view.observed_at)) for item in line.items[: EXAMPLES_IN_ROW if not alone else None]
     ]
     rest = _rest(replace(line, items=line.items[: len(listed)]))
     named = " and ".join(part for part in (", ".join(listed), rest) if part)
-    return f"• {queue}{facts}{owners.mention(line)}: {named}" if named else f"• {queue}{facts}{owners.mention(line)}"
+    return (
+        f"• {queue}{numbers}{owners.mention(line)}: {named}" if named else f"• {queue}{numbers}{owners.mention(line)}"
+    )
 
 
 def needs_tail(view: View) -> bool:
