@@ -124,6 +124,27 @@ def term_matches(term: o.NodeSelectorTerm, labels: Mapping[str, str], name: str)
     )
 
 
+def selector_text(selector: o.LabelSelector | None) -> str:
+    """What a label selector asks for, as "key=value, key In (a, b)"; "nothing" without one."""
+    if selector is None:
+        return "nothing"
+    parts = [f"{key}={value}" for key, value in sorted(selector.match_labels.items())]
+    return ", ".join([*parts, *(_term(term) for term in selector.match_expressions)])
+
+
+def selector_lacks(selector: o.LabelSelector | None, labels: Mapping[str, str]) -> list[str]:
+    """The parts of a label selector that these labels do not meet."""
+    if selector is None:
+        return []
+    lacking = [f"{key}={value}" for key, value in sorted(selector.match_labels.items()) if labels.get(key) != value]
+    return lacking + [_term(term) for term in selector.match_expressions if not requirement_matches(term, labels)]
+
+
+def _term(term: o.LabelSelectorRequirement) -> str:
+    values = f" ({', '.join(term.values)})" if term.values else ""
+    return f"{term.key} {term.operator}{values}"
+
+
 def node_selector_matches(selector: o.NodeSelector | None, labels: Mapping[str, str], name: str) -> bool:
     """Say whether a node meets any term of a node selector; None asks for nothing, no terms are met by no node."""
     return selector is None or any(term_matches(term, labels, name) for term in selector.node_selector_terms)

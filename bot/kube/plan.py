@@ -199,6 +199,7 @@ class Plan:
         group = _try(lambda: facts.identity.group, None)
         for pod in group.pods[:1] if group is not None else ():
             wants += self._chain(facts.snapshot, pod)
+        wants += self._named_as_owner()
         if self.ref.kind in {"", "Deployment"} and any(
             owner.kind == "ReplicaSet" and owner.name.startswith(f"{self.ref.name}-")
             for pod in facts.snapshot.seen("Pod", self.ref.namespace)
@@ -209,6 +210,21 @@ class Plan:
                 Want("Deployment", self.ref.namespace, self.ref.name),
             ]
         return wants
+
+    def _named_as_owner(self) -> list[Want]:
+        """What Jobs and pods name as their owner under the asked name: then no search through all kinds is needed."""
+        owners = {
+            owner.kind
+            for kind in ("Job", "Pod")
+            for item in self.snapshot.seen(kind, self.ref.namespace)
+            for owner in item.metadata.owner_references
+            if owner.controller and owner.name == self.ref.name and owner.kind in kinds.BY_NAME
+        }
+        return [
+            Want(kind, self.ref.namespace, self.ref.name)
+            for kind in sorted(owners)
+            if self.ref.kind in {"", kind} and self.snapshot.look(kind, self.ref.name, self.ref.namespace) is None
+        ]
 
     def _chain(self, snapshot: Snapshot, item: o.KubeObject) -> list[Want]:
         """The first owner up the chain that was not read yet."""
@@ -242,7 +258,12 @@ class Plan:
         root = _try(lambda: identity.root, None)
         target = _try(lambda: identity.target, None)
         workload = _try(lambda: identity.workload, None)
+        if root is None and workload is None:
+            workload = self._orphan(_try(lambda: identity.orphans, ()))
         phase = _try(lambda: identity.phase, None) or self._guess(root)
+        if root is None and workload is not None and phase == "unresolved":
+            # the job itself comes with this round; its Workload tells already what will be asked of it
+            phase = "admitted" if is_true(workload.status.conditions, "Admitted") else "waiting"
         reads = Reads([])
         if target is None and _try(lambda: identity.group, None) is None:
             self._search(reads, _try(lambda: identity.orphans, ()))
@@ -261,7 +282,8 @@ class Plan:
         self, phase: str, root: o.KubeObject | None, workload: o.Workload | None, queue: "_Path"
     ) -> list[Want]:
         if phase == "unresolved":
-            wants = [Want("Node"), *self._own_objects(), *self._webhooks(), Want("WorkloadPriorityClass")]
+            wants = [Want("Node"), *self._own_objects(), *self._webhooks(), Want("WorkloadPriorityClass"),
+                     Want("CustomResourceDefinition", name=kinds.BY_NAME["Workload"].crd)]  # fmt: skip
             return [replace(want, spare=True) for want in wants]
         if phase == "no-workload":
             wants = [*self._own_objects(), *self._classes(root, None), *self._webhooks(), *self._definition(root)]
@@ -280,6 +302,11 @@ class Plan:
             return self._running(self.facts, root, workload, queue)
         return [Want("Deployment", self.snapshot.kueue_namespace)]
 
+    def _orphan(self, orphans: Sequence[o.Workload]) -> o.Workload | None:
+        """The Workload, waiting ones first, whose owner of the asked name was not read yet."""
+        own = [w for w in orphans if any(owner.name == self.ref.name for owner in w.metadata.owner_references)]
+        return min(own, key=lambda w: (is_true(w.status.conditions, "Admitted"), w.name), default=None)
+
     @staticmethod
     def _guess(root: o.KubeObject | None) -> str:
         """When the Workloads could not be read: a suspended job is taken to wait, any other to run."""
@@ -294,7 +321,11 @@ class Plan:
             return
         owners = [owner for workload in orphans for owner in workload.metadata.owner_references if owner.name == name]
         if owners:
-            reads.wants += [Want(owner.kind, namespace, name) for owner in owners if owner.kind in kinds.BY_NAME]
+            known = sorted({owner.kind for owner in owners if owner.kind in kinds.BY_NAME})
+            reads.wants += [Want(kind, namespace, name) for kind in known]
+            reads.wants += [
+                Want(below, namespace, rows=NAMESPACE_ROWS) for kind in known for below in _BELOW.get(kind, ())
+            ]
             reads.foreign = next((owner for owner in owners if owner.kind not in kinds.BY_NAME), None)
             return
         searched = [kind.kind for kind in kinds.JOB_KINDS] if not self.ref.kind else []

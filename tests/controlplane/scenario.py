@@ -214,6 +214,9 @@ class Player:
                 where = {"kind": owner["kind"], "name": owner["name"], "namespace": obj["metadata"].get("namespace")}
                 found = self.plane.call("GET", self._path(where))
                 owner |= {"uid": found["metadata"]["uid"], "apiVersion": found["apiVersion"]}
+        about = obj.get("involvedObject")
+        if about is not None and "uid" not in about:
+            about["uid"] = self.plane.call("GET", self._path(about))["metadata"]["uid"]
 
     def _create(self, path: str, obj: Body) -> Body:
         try:
@@ -263,7 +266,7 @@ class Player:
             time.sleep(step["seconds"])
         elif "until" in step:
             until = step["until"]
-            self.plane.wait(lambda: self.holds(until), f"until {json.dumps(until)}", until.get("seconds", 60))
+            self.plane.wait(lambda: self.holds(until), f"until {json.dumps(until)}", until.get("seconds", 20))
         else:
             self.make(step)
 
@@ -345,7 +348,9 @@ class Player:
                 plane.call("PATCH", f"/api/v1/namespaces/{name}", {"metadata": {"labels": dict.fromkeys(labels)}})
 
     def _served(self) -> list[Body]:
-        groups = [group["preferredVersion"]["groupVersion"] for group in self.plane.call("GET", "/apis")["groups"]]
+        # a kind may be served in another version than the preferred one of its group
+        listed = self.plane.call("GET", "/apis")["groups"]
+        groups = [version["groupVersion"] for group in listed for version in group["versions"]]
         resources: list[Body] = self.plane.call("GET", "/api/v1")["resources"]
         for version in groups:
             resources += self.plane.call("GET", f"/apis/{version}")["resources"]
@@ -378,7 +383,7 @@ class Player:
             return not [i for i in items if i["metadata"].get("namespace") != "kube-system"]
 
         del namespaced
-        self.plane.wait(gone, f"no {kind.kind} is left", 60)
+        self.plane.wait(gone, f"no {kind.kind} is left", 30)
 
     def _answers(self, kind: kinds.Kind, version: str) -> bool:
         try:

@@ -238,7 +238,7 @@ class Queue:
             return ()
         found: dict[texts.InactiveWhat, Misconfiguration] = {}
         for part in self.said:
-            if part.what in _NAMED_ELSEWHERE:
+            if part.what in _NAMED_ELSEWHERE or (part.what == "unknown" and self._in_a_ring()):
                 continue
             shown, names = self._shown(part.what)
             if shown is not False:
@@ -251,6 +251,13 @@ class Queue:
                 if shown and self.active is not None and not self._refreshed():
                     found[what] = Misconfiguration(what, names, "", confirmed=True)
         return tuple(found[what] for what in sorted(found))
+
+    def _in_a_ring(self) -> bool:
+        """Whether a ring of cohorts explains why it is inactive; older versions give no reason of their own for that."""
+        try:
+            return bool(self.ring)
+        except Unknown:
+            return False
 
     def _refreshed(self) -> bool:
         """Whether Kueue has seen this version of the ClusterQueue and says that it is active."""

@@ -37,7 +37,7 @@ def deactivated_max_execution_time(facts: Facts) -> Found | None:
     sentence = f"Workload {named('Workload', workload.name, workload.namespace)} is deactivated: it ran longer{allowed}"
     if used:
         evidence.append(Evidence(about, "status.accumulatedPastExecutionTimeSeconds", str(used)))
-        sentence += f" ({lasting(used)} of earlier runs count too)"
+        sentence += f" (all its runs together took {lasting(used)})"
     return Found(
         sentence + ".",
         tuple(evidence),

@@ -1,14 +1,18 @@
 """Rule fits-but-not-admitted."""
 
+from bot.core import objects as o
 from bot.core import texts
 from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
 from bot.core.facts import shortage as words
+from bot.core.facts.assignment import Figure
 from bot.core.facts.quota import NEEDS
 from bot.core.moments import clock
 from bot.core.names import quoted, subject
+from bot.core.quantity import human
 from bot.core.rule import rule
 from bot.core.scheduling import taint_text, untolerated
+from bot.core.snapshot import Unknown
 
 
 @rule("quota", move="platform", outlook="fix", phases=("waiting",), needs=NEEDS, last=True)
@@ -28,7 +32,7 @@ def fits_but_not_admitted(facts: Facts) -> Found | None:
     quota = facts.quota
     if quota.verdict != "fits" or quota.assignment_now is None:
         return None
-    workload, queue = facts.identity.want(), quota.queue
+    workload = facts.identity.want()
     mine = subject("Workload", workload.name, workload.namespace)
     chosen = set(quota.assignment_now.items())
     keys = sorted({(flavor, resource) for (_, resource), flavor in chosen})
@@ -40,9 +44,8 @@ def fits_but_not_admitted(facts: Facts) -> Found | None:
         if (figure.flavor, figure.resource) in keys
     ]
     room = words.listing(
-        f"flavor {quoted(f.flavor)} has {words.amount(f.resource, f.available.amount)} free for the"
-        f" {words.amount(f.resource, f.requested)} that it asks for"
-        for f in figures
+        f"flavor {quoted(flavor)} has {words.listing(_room(figure) for figure in figures if figure.flavor == flavor)}"
+        for flavor in dict.fromkeys(figure.flavor for figure in figures)
     )
     if not figures:
         room = "it asks for nothing that counts against quota"
@@ -54,7 +57,10 @@ def fits_but_not_admitted(facts: Facts) -> Found | None:
         proof.append(Evidence(mine, "requested", "nothing", "computed"))
     if facts.history.text:
         proof.append(Evidence(mine, "status.conditions[QuotaReserved].message", quoted(facts.history.text), "kueue"))
-    counted = queue is not None and quota.usage(queue)[1]
+    if quota.estimated and _complains_now(facts):
+        raise Unknown(
+            f"workloads that hold quota in {words.listing(quota.estimated)}: not read, and its counts may be late"
+        )
     flavors = [facts.queue.flavor(flavor) for flavor, _ in keys]
     placed = any(flavor is not None and flavor.spec.topology_name for flavor in flavors)
     steps = (
@@ -66,8 +72,24 @@ def fits_but_not_admitted(facts: Facts) -> Found | None:
         tuple(proof),
         steps,
         (mine, *dict.fromkeys(subject("ResourceFlavor", flavor) for flavor, _ in keys)),
-        certainty="certain" if counted and not placed else "likely",
+        certainty="certain" if not quota.estimated and not placed else "likely",
     )
+
+
+def _complains_now(facts: Facts) -> bool:
+    """Whether Kueue found too little free a moment ago: then counts that it writes late do not disprove it."""
+    said = texts.assignment(facts.history.text)
+    if said is None or not any(isinstance(reason, texts.NotFree) for part in said.pod_sets for reason in part.reasons):
+        return False
+    condition = o.condition(facts.identity.want().status.conditions, "QuotaReserved")
+    last = max(filter(None, (facts.history.last_look, condition and condition.last_transition_time)), default=None)
+    age = facts.age(last)
+    return age is None or age < facts.thresholds.young
+
+
+def _room(figure: Figure) -> str:
+    free, asked = figure.available.amount, figure.requested
+    return f"{words.amount(figure.resource, free)} free for the {human(figure.resource, asked)} that it asks for"
 
 
 def _outdated(facts: Facts) -> str:
@@ -89,5 +111,5 @@ def _outdated(facts: Facts) -> str:
                 f"its text says that the pods do not tolerate {shown} of flavor {quoted(reason.flavor)}, which {by}"
             )
         elif isinstance(reason, texts.NotFree | texts.OverMaximum):
-            claims.append(f"its text complains of flavor {quoted(reason.flavor)}")
+            claims.append(f"it complained of {quoted(reason.resource)} in flavor {quoted(reason.flavor)}")
     return f" Kueue's last words are outdated or wrong: {'; '.join(dict.fromkeys(claims))}." if claims else ""

@@ -3,6 +3,7 @@
 from bot.core import names
 from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
+from bot.core.moments import lasting
 from bot.core.rule import rule
 
 
@@ -24,7 +25,7 @@ def init_containers_running(facts: Facts) -> Found | None:
     started = view.status.state.running.started_at if view.status.state.running is not None else None
     age = facts.age(started)
     pods = sorted({entry.pod.name: entry.pod for entry in running}.values(), key=lambda pod: pod.name)
-    for_long = f" for {_duration(age)}" if age is not None else ""
+    for_long = f" for {lasting(age)}" if age is not None else ""
     subject = names.subject("Pod", view.pod.name, view.pod.namespace)
     name = names.quoted(view.status.name)
     return Found(
@@ -48,10 +49,3 @@ def init_containers_running(facts: Facts) -> Found | None:
         ),
         facts.pods.subjects(pods),
     )
-
-
-def _duration(seconds: float) -> str:
-    whole = max(0, int(seconds))
-    if whole < 120:
-        return f"{whole} seconds"
-    return f"{whole // 60} minutes" if whole < 7200 else f"{whole // 3600} hours"

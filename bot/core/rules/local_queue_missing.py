@@ -40,9 +40,9 @@ def local_queue_missing(facts: Facts) -> Found | None:
             offered = ", ".join(named("LocalQueue", other, place) for other in suggestions)
             sentence += f"; what exists and comes close: {offered}."
         elif names:
-            sentence += (
-                f"; it has {len(names)} other LocalQueue{'s' if len(names) > 1 else ''}, none with a name like it."
-            )
+            offered = ", ".join(named("LocalQueue", other, place) for other in names[:3])
+            more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+            sentence += f"; none has a name like it, there {'are' if len(names) > 1 else 'is'} {offered}{more}."
         else:
             sentence += "; the namespace has no LocalQueue at all."
     else:

@@ -25,6 +25,9 @@ def multikueue_waiting(facts: Facts) -> Found | None:
     holding = facts.checks.holding
     multi = [check for check in holding if check.kind == "multikueue"]
     if not multi:
+        unknown = next((check.name for check in holding if check.object is None), None)
+        if unknown is not None:
+            facts.snapshot.require("AdmissionCheck", "", unknown)
         return None
     check = multi[0]
     others = [other for other in holding if other.kind != "multikueue"] if facts.identity.phase == "reserved" else []

@@ -1,10 +1,12 @@
 """Rule namespace-not-found."""
 
 from bot.core import objects as o
+from bot.core import texts
 from bot.core.closeness import closest
 from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
 from bot.core.names import named, subject
+from bot.core.objects import condition
 from bot.core.rule import rule
 
 
@@ -21,7 +23,8 @@ def namespace_not_found(facts: Facts) -> Found | None:
         `suggestions`, the names that come close.
     """
     name, snapshot = facts.ref.namespace, facts.snapshot
-    if any(item.namespace == name for items in snapshot.objects.values() for item in items):
+    left = any(item.namespace == name for items in snapshot.objects.values() for item in items)
+    if left and not _said_gone(facts):
         return None
     if snapshot.find("Namespace", name) is not None:
         return None
@@ -38,3 +41,16 @@ def namespace_not_found(facts: Facts) -> Found | None:
         (subject("Namespace", name),),
         data={"suggestions": offered},
     )
+
+
+def _said_gone(facts: Facts) -> bool:
+    """Whether Kueue says of a Workload that is left over that its namespace is gone."""
+    for workload in facts.snapshot.all_of(o.Workload, read="seen", namespace=facts.ref.namespace):
+        quota = condition(workload.status.conditions, "QuotaReserved")
+        if (
+            quota is not None
+            and quota.status == "False"
+            and texts.quota(quota.message) == texts.Validation("namespace-missing")
+        ):
+            return True
+    return False

@@ -5,7 +5,7 @@ from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
 from bot.core.names import named, quoted, subject
 from bot.core.rule import rule
-from bot.core.scheduling import requirement_matches
+from bot.core.scheduling import selector_lacks, selector_text
 from bot.core.texts import Validation
 
 
@@ -30,8 +30,8 @@ def namespace_not_selected(facts: Facts) -> Found | None:
     about = subject("ClusterQueue", queue.name)
     namespace = facts.snapshot.look_of(o.Namespace, workload.namespace)
     labels = namespace.metadata.labels if namespace is not None else {}
-    wanted = _written(selector)
-    lacking = _unmet(selector, labels)
+    wanted = selector_text(selector)
+    lacking = selector_lacks(selector, labels)
     evidence = [
         Evidence(about, "spec.namespaceSelector", quoted(wanted) if selector is not None else "absent: selects nothing")
     ]
@@ -63,23 +63,3 @@ def namespace_not_selected(facts: Facts) -> Found | None:
         )
         step = Step("queue-admin", "Label the namespace as the selector asks, or widen the selector.", command)
     return Found(sentence, tuple(evidence), (step,), (about, subject("Namespace", workload.namespace)))
-
-
-def _term(term: o.LabelSelectorRequirement) -> str:
-    values = f" ({', '.join(term.values)})" if term.values else ""
-    return f"{term.key} {term.operator}{values}"
-
-
-def _written(selector: o.LabelSelector | None) -> str:
-    if selector is None:
-        return "nothing"
-    parts = [f"{key}={value}" for key, value in sorted(selector.match_labels.items())]
-    return ", ".join([*parts, *(_term(term) for term in selector.match_expressions)])
-
-
-def _unmet(selector: o.LabelSelector | None, labels: dict[str, str]) -> list[str]:
-    """The parts of the selector that the namespace does not meet."""
-    if selector is None:
-        return []
-    lacking = [f"{key}={value}" for key, value in sorted(selector.match_labels.items()) if labels.get(key) != value]
-    return lacking + [_term(term) for term in selector.match_expressions if not requirement_matches(term, labels)]

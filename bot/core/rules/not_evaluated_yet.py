@@ -24,7 +24,7 @@ def not_evaluated_yet(facts: Facts) -> Found | None:
     """
     history, workload = facts.history, facts.identity.want()
     mine = subject("Workload", workload.name, workload.namespace)
-    wait = (Step("nobody", "Wait a moment and ask again: Kueue looks at it next."),)
+    wait: tuple[Step, ...] = (Step("nobody", "Wait a moment and ask again: Kueue looks at it next."),)
     refusal = history.refusal
     target = condition(workload.status.conditions, "DeactivationTarget")
     if target is not None and target.status == "True" and workload.spec.active is not False:

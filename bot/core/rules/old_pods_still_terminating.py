@@ -8,6 +8,7 @@ from bot.core.facts.preemption import pod_state
 from bot.core.moments import lasting, stamp
 from bot.core.names import named, quoted
 from bot.core.rule import rule
+from bot.core.snapshot import owned
 
 _BY_RULES_OF_THEIR_OWN = ("ClusterQueueStopped", "LocalQueueStopped", "Deactivated", "InactiveWorkload")
 
@@ -33,6 +34,7 @@ def old_pods_still_terminating(facts: Facts) -> Found | None:
     pods = [pod for pod in facts.identity.descendants(item) if isinstance(pod, o.Pod) and job_finished(pod) is None]
     pods = sorted((pod for pod in pods if not pod.spec.scheduling_gates), key=lambda pod: pod.name)
     if not pods:
+        facts.snapshot.require("Pod", item.namespace, selector=owned(item.metadata.uid))
         return None
     first = pods[0]
     going = [pod for pod in pods if pod.metadata.deletion_timestamp is not None]

@@ -62,8 +62,8 @@ def preemption_pending(facts: Facts) -> Found | None:
     left = f"; {len(pods)} pod{'s have' if len(pods) != 1 else ' has'} not gone yet" if pods else ""
     certain = any(v.named for v in victims)
     return Found(
-        f"Kueue preempts {names}{more} for it{why} since {duration(since)}, and {'it' if holds == 'holds' else 'they'}"
-        f" still {holds} the quota{left}.",
+        f"Kueue has been preempting {names}{more} for it{why} for {duration(since)}, and "
+        f"{'it' if holds == 'holds' else 'they'} still {holds} the quota{left}.",
         (*evidence, *text),
         (Step("nobody", "Wait: it starts when the pods of the preempted Workloads have stopped."),),
         subjects,

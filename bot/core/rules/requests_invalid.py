@@ -27,7 +27,7 @@ def requests_invalid(facts: Facts) -> Found | None:
     said = facts.history.said
     try:
         problems = facts.queue.request_problems
-    except Unknown:
+    except Unknown as unknown:
         if not (isinstance(said, Validation) and said.what in {"requests", "limit-range"}):
             raise
         return Found(
@@ -36,6 +36,7 @@ def requests_invalid(facts: Facts) -> Found | None:
             (Step("asker", "Compare the requests with the limits and with the LimitRanges of the namespace."),),
             (about,),
             "reported",
+            unread=(unknown.reason,),
         )
     if not problems:
         return None

@@ -62,8 +62,8 @@ def waiting_for_pods_ready(facts: Facts) -> Found | None:
     elif known.configured:
         certainty = "certain"
     return Found(
-        f"Kueue admits nobody until the pods of {kind} {named(kind, name, first.namespace)}{more} are ready: it has quota"
-        f" since {duration(since)} and its pods are not ready.",
+        f"Kueue admits nobody until the pods of {kind} {named(kind, name, first.namespace)}{more} are ready: it has had quota"
+        f" for {duration(since)} and its pods are not ready.",
         evidence,
         (
             Step("platform", f"Find out why the pods of {blocker} do not start; Kueue evicts it after the timeout."),

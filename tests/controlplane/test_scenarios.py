@@ -1,0 +1,57 @@
+"""Every scenario is played on a real cluster; the product is asked there and asked of the recording, and both must be right."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bot.core.rules import BY_SLUG
+from tests.controlplane.bot_account import install
+from tests.controlplane.plane import ControlPlane
+from tests.controlplane.programs import KUBERNETES, KUEUE
+from tests.controlplane.questions import from_file, live, wrong
+from tests.controlplane.scenario import SCENARIOS, Player, Scenario, record, scenarios
+
+pytestmark = [pytest.mark.live, pytest.mark.timeout(300)]
+
+
+@pytest.fixture(scope="module")
+def kubeconfig(plane: ControlPlane) -> Path:
+    """The bot's own identity, with exactly what the shipped manifests grant."""
+    return install(plane)
+
+
+@pytest.mark.parametrize("scenario", scenarios(), ids=lambda scenario: scenario.name)
+def test_scenario(scenario: Scenario, plane: ControlPlane, kubeconfig: Path, tmp_path: Path) -> None:
+    Player(plane).play(scenario)
+    document = live(plane, scenario.ask, kubeconfig)
+    recording = tmp_path / "recording.json"
+    recording.write_text(json.dumps(record(plane, scenario.name, KUEUE, KUBERNETES)))
+    assert not wrong(document, scenario.content["then"])
+    assert not wrong(from_file(recording, scenario.ask), scenario.content["then"]), "asked of the recording"
+
+
+def test_the_command_itself(plane: ControlPlane, kubeconfig: Path) -> None:
+    scenario = next(s for s in scenarios() if s.name == "quota-in-use")
+    Player(plane).play(scenario)
+    told = subprocess.run(
+        [sys.executable, "-m", "bot", "explain", scenario.ask, "--context", "c", "-o", "json"],
+        env={**os.environ, "KUBECONFIG": str(kubeconfig)}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert told.returncode == 1, told.stderr
+    assert not wrong(json.loads(told.stdout), scenario.content["then"])
+
+
+def test_scenarios_name_rules_that_exist() -> None:
+    named = {
+        rule
+        for path in SCENARIOS.glob("*.yaml")
+        for scenario in scenarios()
+        if scenario.name == path.stem
+        for part in ("headline", "also", "context", "avoid")
+        for rule in scenario.content["then"].get(part, [])
+    }
+    assert named <= set(BY_SLUG)
