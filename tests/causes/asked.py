@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass
+from typing import Any
 
 from bot.core import names
 from bot.core.diagnosis import Diagnosis
@@ -55,3 +56,21 @@ class Asked:
         assert answer.headline.next or answer.outlook == "running"
         json.loads(json_v1.dump(disclose(answer, Audience("all", name.partition("/")[0]))))
         return answer
+
+
+def condition(
+    kind: str, status: str, reason: str, message: str = "", at: str = "2026-01-01T10:00:00Z"
+) -> dict[str, str]:
+    """A condition; by default it flipped two hours before the moment of `tests.small`."""
+    return {"type": kind, "status": status, "reason": reason, "message": message, "lastTransitionTime": at}
+
+
+def says(of: Cluster, name: str, *conditions: dict[str, str], namespace: str | None = None, **patch: Any) -> Cluster:
+    """Set conditions of one Workload, and merge more into it (`status=`, `spec=`, `metadata=`)."""
+    kept = [
+        old
+        for old in of.get("Workload", name, namespace)["status"].get("conditions", [])
+        if old["type"] not in {new["type"] for new in conditions}
+    ]
+    status = {"conditions": [*kept, *conditions], **patch.pop("status", {})}
+    return of.edit("Workload", name, {"status": status, **patch}, namespace)
