@@ -69,9 +69,9 @@ def requeued(status: str, reason: str, at: str = LONG_AGO) -> dict[str, str]:
 
 
 STOPPED = {"spec": {"stopPolicy": "HoldAndDrain"}}
-BACKOFF = {"requeueState": {"count": 2, "requeueAt": "2026-01-01T12:02:00Z"}}
-PAST = {"requeueState": {"count": 2, "requeueAt": "2026-01-01T11:00:00Z"}}
-OFTEN = {"schedulingStats": {"evictions": [{"reason": "Preempted", "underlyingCause": "", "count": 9}]}}
+BACKOFF: dict[str, Any] = {"requeueState": {"count": 2, "requeueAt": "2026-01-01T12:02:00Z"}}
+PAST: dict[str, Any] = {"requeueState": {"count": 2, "requeueAt": "2026-01-01T11:00:00Z"}}
+OFTEN: dict[str, Any] = {"schedulingStats": {"evictions": [{"reason": "Preempted", "underlyingCause": "", "count": 9}]}}
 STILL, WAIT, GOING = "old-pods-still-terminating", "wait", "in-progress"
 
 CASES = {

@@ -48,7 +48,7 @@ def check_says(state: str) -> dict[str, Any]:
 RING = small(
     queue("ml-cq", {"a100": {GPU: 8}}, "a"), cohort("a", "b"), cohort("b", "a"), waiting("train", nvidia_com__gpu=1)
 )
-SILENT = {"status": {"conditions": []}}
+SILENT: dict[str, Any] = {"status": {"conditions": []}}
 YOUNG = {"metadata": {"creationTimestamp": "2026-01-01T11:59:50Z"}}
 OTHERS = {"namespaceSelector": {"matchLabels": {"team": "b"}}}
 
