@@ -23,6 +23,7 @@ from bot.slack.desk import Desk
 from bot.slack.memory import Memory
 from bot.slack.persons import Home
 from bot.slack.post import Poster, Undeliverable, web_client
+from bot.slack.queues import Queues
 from bot.slack.recovery import Recovery
 from bot.slack.watching import Watched, Watches
 from bot.slack.work import Work
@@ -138,6 +139,8 @@ async def running(settings: Settings, service: Watched) -> AsyncIterator[Bot]:
         listeners.register(app, desk)
         watches = Watches(desk, service, memory)
         watch_listeners.register(app, desk, watches)
+        if isinstance(service, Service):
+            Queues(desk, service).register()
         bot = Bot(settings, desk, app, work, memory, watches)
         bot.web_port = await stack.enter_async_context(
             web.listen(web.application(bot.missing, bot.lacking), settings.web_host, settings.web_port)

@@ -1,0 +1,237 @@
+"""`/whypending queue CLUSTERQUEUE` and `/whypending digest`: many jobs at once, as the place may see them.
+
+What a place may see of a queue follows from the namespaces that lead into it: those that may be asked about there are
+named, and where one of them may be asked about at level `queue` or wider, all that share the queue are.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from bot import telemetry
+from bot.core import objects as o
+from bot.core import queue_view
+from bot.core.access import LEVELS, Grant
+from bot.core.diagnosis import Level
+from bot.core.digest import Selection
+from bot.core.digest_view import view
+from bot.core.reference import JobRef
+from bot.core.snapshot import Snapshot
+from bot.kube.client import ReadError, is_name
+from bot.render import digest as rendered
+from bot.render import queue as rendered_queue
+from bot.render.card import Message
+from bot.render.words import code, escape
+from bot.service import Service, UnknownClusterError
+from bot.slack.desk import Desk
+from bot.slack.digest import PAUSE_SECONDS
+from bot.slack.persons import Asker
+from bot.slack.post import Place, Undeliverable
+from bot.survey import Surveyed, survey
+
+SECONDS = 120.0
+"""After so long a walk of a whole cluster is given up."""
+MOST_NAMESPACES = 500
+"""Namespaces about which it is decided whether they may be named."""
+WHISPERS = 4
+"""Messages of a private answer; a response URL takes five."""
+
+_log = telemetry.log("queues")
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What may be shown: the namespaces by name, the level, and whether to whoever asked alone. `refusal` when nothing."""
+
+    namespaces: frozenset[str]
+    level: Level
+    private: bool
+    refusal: str = ""
+
+
+class Queues:
+    """Answers about many jobs at once.
+
+    Args:
+        desk: whose settings, rules and poster are used.
+        service: looks at clusters.
+        pause: seconds between two messages to a channel.
+    """
+
+    def __init__(self, desk: Desk, service: Service, *, pause: float = PAUSE_SECONDS) -> None:
+        """Take the means."""
+        self.desk, self.service, self.pause = desk, service, pause
+
+    def register(self) -> None:
+        """Answer the verbs `queue` and `digest` of the slash command and of mentions."""
+        self.desk.verbs |= {"queue": self.take_queue, "digest": self.take_digest}
+
+    # Taking
+
+    def take_queue(self, rest: str, asker: Asker, place: Place, sent: asyncio.Event | None) -> Message | None:
+        """Take "queue gpu-cq" or "queue prod:gpu-cq"; give a refusal, None when an answer will follow."""
+        cluster, name = self._cluster(rest.removeprefix("clusterqueue/"), asker, place)
+        if not is_name(name):
+            shown = f"{self.desk.settings.slack_command} queue gpu-cq"
+            return _said(
+                f"{escape(rest[:80]) or 'That'} is not a ClusterQueue's name; a right one looks like {code(shown)}"
+            )
+        return self._take("queue", name, lambda: self._queue(name, cluster, asker, place), asker, place, sent)
+
+    def take_digest(self, rest: str, asker: Asker, place: Place, sent: asyncio.Event | None) -> Message | None:
+        """Take "digest" or "digest prod": everything pending that may be asked about here."""
+        cluster, name = self._cluster(rest if ":" in rest or not rest else f"{rest}:", asker, place)
+        if name:
+            shown = f"{self.desk.settings.slack_command} digest"
+            return _said(f"A digest takes no name here; a right one looks like {code(shown)}")
+        return self._take("digest", "everything", lambda: self._digest(cluster, asker, place), asker, place, sent)
+
+    def _cluster(self, text: str, asker: Asker, place: Place) -> tuple[str, str]:
+        defaults = self.desk.defaults(asker, place)
+        before, colon, after = text.strip().partition(":")
+        if colon and before in defaults["clusters"]:
+            return before, after.strip()
+        return defaults["default_cluster"], text.strip()
+
+    def _take(  # noqa: PLR0917 - what a verb is given, and what it does with it
+        self, verb: str, what: str, do: Callable[[], object], asker: Asker, place: Place, sent: asyncio.Event | None
+    ) -> Message | None:
+        if (turned := self.desk.turned_away(asker)) is not None:
+            return turned
+
+        async def work() -> None:
+            result = "answered"
+            try:
+                async with asyncio.timeout(SECONDS):
+                    told = await do()  # type: ignore[misc]
+                    result = str(told or result)
+            except (TimeoutError, UnknownClusterError, Undeliverable) as failed:
+                result = "no-answer"
+                _log.warning("no answer", verb=verb, error=str(failed) or type(failed).__name__)
+                await self._whisper(
+                    place, [_said(f"No answer about {escape(what)}: {escape(str(failed)) or 'it took too long'}.")]
+                )
+            telemetry.QUESTIONS.labels(entry=verb, result=result).inc()
+            self.desk.audit(verb, asker, place, result, asked=what)
+
+        taken = self.desk.hand_over(verb, work, sent, place=place, asked=f"{verb} {what}", entry=verb)
+        return None if taken else self.desk.busy(f"{verb} {what}")
+
+    # Answering
+
+    async def _queue(self, name: str, cluster: str, asker: Asker, place: Place) -> str:
+        wanted = queue_view.selection(name)
+        found = await survey(self.service, wanted, cluster)
+        queue = queue_view.of_queue(found.snapshot, name, found.report, self.service.thresholds)
+        concerned = _concerned(found, name)
+        sight = await self._sight(concerned or _all(found.snapshot), cluster, asker, place)
+        if sight.refusal or not queue.rows:
+            # the same words for a queue of others and for one that does not exist
+            near = [] if sight.refusal else _own(queue.suggestions, found.snapshot, sight.namespaces)
+            meant = f" Did you mean {' or '.join(map(code, near))}?" if near else ""
+            unread = f" {escape(found.report.missing[0])}." if found.report.missing else ""
+            text = f"No ClusterQueue {code(name)} is used by a namespace that may be asked about here.{meant}{unread}"
+            await self._whisper(place, [_said(text)])
+            return "refused" if sight.refusal else "not-found"
+        await asyncio.sleep(0)
+        named = replace(wanted, named=tuple(sorted(sight.namespaces)))
+        shown = view(
+            found.report, named, found.snapshot, sight.level, thresholds=self.service.thresholds, beside=found.beside
+        )
+        wide = sight.level != "namespace"
+        sees = {held.namespace: wide or held.namespace in sight.namespaces for held in queue.holders}
+        if not wide:
+            queue = replace(queue, levels=())
+        messages = [rendered_queue.root(queue, shown), *rendered_queue.replies(queue, shown, sees)]
+        await self._put(place, messages, private=sight.private)
+        return "answered"
+
+    async def _digest(self, cluster: str, asker: Asker, place: Place) -> str:
+        try:
+            listing = await self.service.reader(cluster).client.shared_list("/api/v1/namespaces", "Namespace", "v1")
+        except ReadError as error:
+            await self._whisper(place, [_said(f"No digest: namespaces: {escape(error.reason)}.")])
+            return "no-answer"
+        sight = await self._sight((item.name for item in listing.objects), cluster, asker, place)
+        if sight.refusal:
+            await self._whisper(place, [_said(escape(sight.refusal))])
+            return "refused"
+        everything = len(sight.namespaces) == len(listing.objects)
+        wanted = Selection(namespaces=("*",) if everything else tuple(sorted(sight.namespaces)))
+        found = await survey(self.service, wanted, cluster)
+        await asyncio.sleep(0)
+        shown = view(
+            found.report, wanted, found.snapshot, "namespace", thresholds=self.service.thresholds, beside=found.beside
+        )
+        await self._put(place, [rendered.root(shown), *rendered.replies(shown)], private=sight.private)
+        return "answered"
+
+    async def _sight(self, namespaces: Iterable[str], cluster: str, asker: Asker, place: Place) -> Sight:
+        shown: dict[str, Grant] = {}
+        alone: dict[str, Grant] = {}
+        refusal = "No access rule lets you ask about any namespace that this is about."
+        for namespace in sorted(set(namespaces))[:MOST_NAMESPACES]:
+            decision = await self.desk.gate.decide(asker, place.channel, JobRef(namespace, "any", cluster=cluster))
+            if decision.shown is not None:
+                shown[namespace] = decision.shown
+            if decision.private is not None:
+                alone[namespace] = decision.private
+            elif decision.refusal:
+                refusal = decision.refusal
+        private = self.desk.settings.channel(place.channel).private or not shown
+        granted = alone if private else shown
+        if not granted:
+            return Sight(frozenset(), "namespace", private=True, refusal=refusal)
+        level = max((grant.level for grant in granted.values()), key=LEVELS.index)
+        return Sight(frozenset(granted), level, private)
+
+    # Posting
+
+    async def _put(self, place: Place, messages: Sequence[Message], *, private: bool) -> None:
+        if not private:
+            try:
+                ts = place.thread_ts
+                for at, message in enumerate(messages):
+                    if at:
+                        await asyncio.sleep(self.pause)
+                    posted = await self.desk.poster.post(place.channel, rendered.forms(message), thread_ts=ts)
+                    ts = ts or posted.ts
+            except Undeliverable as refused:
+                if not refused.unwelcome:
+                    raise
+                why = self.desk.why_private(refused)
+                await self._whisper(
+                    place, [*messages[:-1], Message(messages[-1].text, messages[-1].blocks), _said(why)]
+                )
+            return
+        await self._whisper(place, messages)
+
+    async def _whisper(self, place: Place, messages: Sequence[Message]) -> None:
+        for message in messages[:WHISPERS]:
+            try:
+                await self.desk.poster.whisper(place, rendered.forms(message))
+            except Undeliverable as lost:
+                _log.error("nobody heard", error=lost.error)
+                return
+
+
+def _concerned(found: Surveyed, name: str) -> set[str]:
+    """Give the namespaces that lead into a ClusterQueue, or hold quota in it."""
+    local = found.snapshot.all_of(o.LocalQueue, read="seen")
+    feeding = {queue.namespace for queue in local if queue.spec.cluster_queue == name}
+    return feeding | {entry.namespace for entry in found.report.entries}
+
+
+def _all(snapshot: Snapshot) -> set[str]:
+    return {queue.namespace for queue in snapshot.all_of(o.LocalQueue, read="seen")}
+
+
+def _own(names: Iterable[str], snapshot: Snapshot, namespaces: frozenset[str]) -> tuple[str, ...]:
+    """Keep the ClusterQueues into which one of these namespaces leads."""
+    local = snapshot.all_of(o.LocalQueue, read="seen")
+    known = {queue.spec.cluster_queue for queue in local if queue.namespace in namespaces}
+    return tuple(name for name in names if name in known)
+
+
+def _said(text: str) -> Message:
+    return Message(text, [{"type": "section", "text": {"type": "mrkdwn", "text": text[:2900], "verbatim": True}}])

@@ -1,0 +1,194 @@
+"""A ClusterQueue from its own side: its numbers, its holders, and the one change that would admit most."""
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+
+from bot import cli, digests
+from bot.core import digest, queue_view
+from bot.core.digest_view import View, view
+from bot.core.queue_view import QueueReport
+from bot.demo.apiserver import RecordedApi
+from bot.kube.client import Cluster as Server
+from bot.render import limits
+from bot.render import queue as rendered
+from bot.service import Service, Site
+from bot.slack import queues
+from tests.clusters import RECORDINGS, Cluster, recorded
+from tests.small import holder, queue, small, waiting
+from tests.workspace import World, by_bot, shown, workspace
+
+
+def seen(cluster: Cluster, name: str, level: Any = "all") -> tuple[QueueReport, View]:
+    snapshot, wanted = cluster.snapshot(), queue_view.selection(name)
+    report = digest.of_snapshot(snapshot, wanted)
+    return queue_view.of_queue(snapshot, name, report), view(report, wanted, snapshot, level)
+
+
+def changes(cluster: Cluster, name: str) -> list[tuple[str, str, int]]:
+    return [(change.kind, change.do, change.admits) for change in seen(cluster, name)[0].changes]
+
+
+def test_numbers_holders_and_who_waits() -> None:
+    report, shown_ = seen(recorded("v0.19.2/quota-in-use"), "gpu-cq")
+    row = next(row for row in report.rows if row.resource == "nvidia.com/gpu")
+    assert (row.nominal, row.used, row.borrowed, row.available, row.capacity, row.asked) == (8, 6, 0, 2, 8, 4)
+    assert [held.job for held in report.holders] == ["Job/holder"]
+    text = rendered.text(report, shown_, {"team-a": True})
+    assert "Job team-a/holder: 6 nvidia.com/gpu of a100" in text
+    assert "Raise the nominal quota of nvidia.com/gpu in flavor a100 from 8 to 10: that admits 1 of 1." in text
+
+
+@pytest.mark.parametrize(
+    ("recording", "name", "first"),
+    [
+        ("borrowing-limit", "a-cq", ("borrowing", "Lift the ClusterQueue's own borrowing limits", 1)),
+        ("hierarchical-cohort", "a-cq", ("cohort-borrowing", "Lift the borrowing limits of Cohort left", 1)),
+        ("lending-limit", "a-cq", ("lending", "Lift the lending limits in its cohort", 1)),
+        ("cluster-queue-hold", "gpu-cq", ("start", "Start the ClusterQueue again (stopPolicy None)", 1)),
+        (
+            "cohort-exhausted", "a-cq",
+            ("quota", "Raise the nominal quota of nvidia.com/gpu in flavor a100 from 4 to 6", 1),
+        ),
+    ],
+)  # fmt: skip
+def test_the_change_that_the_arithmetic_says(recording: str, name: str, first: tuple[str, str, int]) -> None:
+    assert changes(recorded(f"v0.19.2/{recording}"), name)[0] == first
+
+
+def test_a_change_that_was_made_admits_what_was_said() -> None:
+    """Proven by making it: with the quota that it names the digest finds nobody waiting for quota any more."""
+    cluster = recorded("v0.19.2/quota-in-use")
+    kind, do, admits = changes(cluster, "gpu-cq")[0]
+    assert (kind, admits) == ("quota", 1)
+    groups = cluster.get("ClusterQueue", "gpu-cq")["spec"]["resourceGroups"]
+    for entry in groups[0]["flavors"][0]["resources"]:
+        if entry["name"] == "nvidia.com/gpu":
+            entry["nominalQuota"] = do.rpartition(" ")[2]
+    after, _ = seen(cluster.edit("ClusterQueue", "gpu-cq", {"spec": {"resourceGroups": groups}}), "gpu-cq")
+    assert after.fits_now == 1
+    for entry in groups[0]["flavors"][0]["resources"]:
+        if entry["name"] == "nvidia.com/gpu":
+            entry["nominalQuota"] = str(int(entry["nominalQuota"]) - 1)
+    less, _ = seen(cluster.edit("ClusterQueue", "gpu-cq", {"spec": {"resourceGroups": groups}}), "gpu-cq")
+    assert less.fits_now == 0
+
+
+def several(count: int, gpu: int, **spec: Any) -> Cluster:
+    jobs = [waiting(f"train-{n}", gpu=gpu) for n in range(count)]
+    return small(queue("gpu-cq", {"a100": {"gpu": 8}}, **spec), *jobs, holder("big", "gpu-cq", {"gpu": ("a100", 8)}))
+
+
+def test_those_who_wait_are_counted_one_after_the_other() -> None:
+    """Three ask for 3 each and all 8 are in use: 9 more admit all three, not a unit more."""
+    assert changes(several(3, 3), "gpu-cq")[0] == (
+        "quota", "Raise the nominal quota of gpu in flavor a100 from 8 to 17", 3,
+    )  # fmt: skip
+
+
+def test_a_strict_queue_ends_at_the_first_that_does_not_fit() -> None:
+    cluster = small(
+        queue("gpu-cq", {"a100": {"gpu": 8}}, queueingStrategy="StrictFIFO"),
+        waiting("a-big", gpu=9), waiting("b-small", gpu=1),
+    )  # fmt: skip
+    report, _ = seen(cluster, "gpu-cq")
+    assert report.fits_now == 0
+    assert ("order", "Switch the ClusterQueue to BestEffortFIFO", 1) in changes(cluster, "gpu-cq")
+    assert changes(cluster, "gpu-cq")[0][2] == 2
+
+
+def test_what_fits_now_is_said_and_needs_no_change() -> None:
+    report, shown_ = seen(small(queue("gpu-cq", {"a100": {"gpu": 8}}), waiting("train", gpu=4)), "gpu-cq")
+    assert (report.fits_now, report.changes) == (1, ())
+    assert "1 workload fits now without any" in rendered.headline(report, shown_)
+
+
+def test_a_tree_that_was_not_read_gives_no_change() -> None:
+    cluster = recorded("v0.19.2/cohort-exhausted").unread("cohorts")
+    report, shown_ = seen(cluster, "a-cq")
+    assert report.changes == ()
+    assert "could not be worked out (cohorts: not read)" in rendered.headline(report, shown_)
+    assert "Not everything was read" in rendered.headline(report, shown_)
+
+
+def test_an_unknown_queue_gets_close_names(capsys: pytest.CaptureFixture[str]) -> None:
+    file = str(RECORDINGS / "v0.19.2" / "quota-in-use.json")
+    assert cli.main(["queue", "gpu-cg", "-f", file]) == digests.NO_SUCH_QUEUE
+    assert "there is no such ClusterQueue. Did you mean gpu-cq?" in capsys.readouterr().out
+
+
+def test_json(capsys: pytest.CaptureFixture[str]) -> None:
+    file = str(RECORDINGS / "v0.19.2" / "quota-in-use.json")
+    assert cli.main(["queue", "gpu-cq", "-f", file, "-o", "json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["changes"][0]["admits"] == 1
+    assert document["holders"][0]["holds"] == {"a100/cpu": "6", "a100/nvidia.com/gpu": "6"}
+    assert document["pending"]["groups"][0]["rule"] == "quota-in-use"
+
+
+@pytest.mark.parametrize("name", ["quota-in-use", "cohort-exhausted", "hierarchical-cohort", "two-flavors-both-full"])
+def test_messages_are_within_slacks_limits(name: str) -> None:
+    cluster = recorded(f"v0.19.2/{name}")
+    for item in cluster.items:
+        if item["kind"] == "ClusterQueue":
+            report, shown_ = seen(cluster, item["metadata"]["name"])
+            for message in [rendered.root(report, shown_), *rendered.replies(report, shown_, {})]:
+                assert limits.check(message.blocks, message.text) == []
+
+
+# --- in Slack ---
+
+
+async def asked(text: str, name: str = "quota-in-use", **more: Any) -> tuple[World, list[Any]]:
+    async with RecordedApi.load(RECORDINGS / "v0.19.2" / f"{name}.json").serve() as url:
+        service = Service({"": Site(Server(url=url))})
+        async with service, workspace(service, store_url="sqlite://", **more) as world:
+            queues.Queues(world.bot.desk, service, pause=0).register()
+            await world.ask(text)
+            await world.slack.until(lambda: (not len(world.bot.work) and len(world.ml.messages) > 0) or None)
+            return world, by_bot(world.ml.roots())
+
+
+async def test_a_queue_can_be_asked_about_in_slack() -> None:
+    world, roots = await asked("queue gpu-cq")
+    (root,) = roots
+    assert "1 workload waits for its quota" in root["text"]
+    thread = "\n".join(shown(message) for message in by_bot(world.ml.thread(root["ts"])))
+    assert "Raise the nominal quota of nvidia.com/gpu in flavor a100 from 8 to 10" in thread
+    assert "Job team-a/holder" in thread
+
+
+async def test_a_queue_of_namespaces_that_may_not_be_asked_about_is_refused_as_if_it_were_not_there() -> None:
+    access = ({"name": "default", "namespaces": ("team-z",)},)
+    there, roots = await asked("queue gpu-cq", access=access)
+    nowhere, _ = await asked("queue no-such-cq", access=access)
+    assert roots == []
+    said = [message["text"] for world in (there, nowhere) for message in world.ml.messages if "ephemeral" in message]
+    assert said[0].replace("gpu-cq", "") == said[1].replace("no-such-cq", "")
+    assert "team-a" not in said[0]
+
+
+async def test_others_in_the_queue_are_counts_unless_the_level_names_them() -> None:
+    access: Any = ({"name": "default", "namespaces": ("team-a",)},)
+    narrow, (root,) = await asked(
+        "queue b-cq", "cohort-exhausted", access=({"name": "default", "namespaces": ("team-b",)},)
+    )
+    assert "team-b" in "\n".join(shown(m) for m in by_bot(narrow.ml.thread(root["ts"])))
+    hidden, (root,) = await asked("queue a-cq", "cohort-exhausted", access=access)
+    assert "borrower" not in "\n".join(shown(m) for m in [root, *by_bot(hidden.ml.thread(root["ts"]))])
+
+
+async def test_a_digest_can_be_asked_for_in_slack() -> None:
+    world, (root,) = await asked("digest", "local-queue-missing")
+    assert "1 misconfigured" in root["text"]
+    thread = "\n".join(shown(message) for message in by_bot(world.ml.thread(root["ts"])))
+    assert "LocalQueue train-queu does not exist" in thread
+
+
+async def test_a_name_that_no_queue_can_have_is_refused_with_an_example() -> None:
+    world, roots = await asked("queue No_Such!")
+    assert roots == []
+    assert any("/whypending queue gpu-cq" in message["text"] for message in world.ml.messages)
+    await asyncio.sleep(0)
