@@ -5,16 +5,18 @@ reporter karpenter, event Nominated ("nodeclaim/NAME"), condition Launched of th
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from bot.core import names, scheduling
 from bot.core import objects as o
 from bot.core.diagnosis import Certainty, Evidence
+from bot.core.moments import lasting
 from bot.core.objects import condition
 from bot.core.quantity import amount, human
 from bot.core.records import dataclass
 from bot.core.scheduling import CORE
+from bot.core.snapshot import Unknown
 
 if TYPE_CHECKING:
     from bot.core.facts import Facts
@@ -23,6 +25,10 @@ _OTHER_GROUPS = re.compile(
     r"didn't match Pod's node|node affinity|node selector|untolerated taint|had taint|unschedulable"
 )
 """What the cluster autoscaler says of node groups that would not do for the pod anyway."""
+
+
+_SOON = 1800
+"""So long, in seconds, a new node may take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +53,27 @@ def why_no_node(facts: "Facts") -> Autoscaler | None:
         if found is not None:
             return found
     return None
+
+
+def node_coming(facts: "Facts", pods: Iterable[o.Pod]) -> str:
+    """Say that an autoscaler has begun to add a node for one of these pods, as a sentence; "" when none said so lately."""
+    for pod in pods:
+        event = facts.pods.last_event(pod, "NotTriggerScaleUp", "TriggeredScaleUp", "Nominated")
+        age = facts.age(event.last_seen) if event is not None else None
+        if event is None or age is None or age > _SOON or event.reason == "NotTriggerScaleUp":
+            continue
+        if event.reason == "TriggeredScaleUp":
+            return f"The cluster autoscaler began to add nodes for it {lasting(age)} ago."
+        if "nodeclaim/" in event.message and _nominated_anew(facts, pod):
+            return f"Karpenter began to add a node for it {lasting(age)} ago."
+    return ""
+
+
+def _nominated_anew(facts: "Facts", pod: o.Pod) -> bool:
+    try:
+        return _nominated(facts, pod) is None
+    except Unknown:
+        return True
 
 
 def _cluster_autoscaler(facts: "Facts", pod: o.Pod) -> Autoscaler | None:

@@ -15,7 +15,7 @@ import msgspec
 from bot.core import names, scheduler_text, scheduling
 from bot.core import objects as o
 from bot.core.diagnosis import Certainty, Evidence
-from bot.core.facts.autoscaler import Autoscaler, why_no_node
+from bot.core.facts.autoscaler import Autoscaler, node_coming, why_no_node
 from bot.core.facts.lazy import fact
 from bot.core.facts.pods import is_over
 from bot.core.objects import condition
@@ -538,7 +538,18 @@ class Nodes:
         return bool(funnel.failing(name))
 
     def sentence(self, funnel: Funnel) -> str:
-        """Give the funnel in words, "Of 40 nodes, 12 carry its labels, 8 of those …", or the scheduler's own words."""
+        """Give the funnel in words, "Of 40 nodes, 12 carry its labels, 8 of those …", or the scheduler's own words.
+
+        With a second sentence where an autoscaler has begun to add a node.
+        """
+        return " ".join(part for part in (self._narrowed(funnel), self.coming(funnel)) if part)
+
+    def coming(self, funnel: Funnel) -> str:
+        """Say that an autoscaler has begun to add a node for these pods, as a sentence; "" when none said so lately."""
+        return node_coming(self._facts, funnel.pods)
+
+    @staticmethod
+    def _narrowed(funnel: Funnel) -> str:
         if not funnel.nodes:
             text = funnel.verdict.text if funnel.verdict is not None else ""
             total = funnel.verdict.nodes if funnel.verdict is not None else 0
@@ -568,7 +579,7 @@ class Nodes:
             field = "status.conditions[PodScheduled].message"
             rows.append(Evidence(subject, field, names.quoted(said.message)))
         if funnel.nodes:
-            rows.append(Evidence(subject, "spec", self.sentence(funnel), "computed"))
+            rows.append(Evidence(subject, "spec", self._narrowed(funnel), "computed"))
         elif funnel.verdict is not None and not rows:
             rows.append(Evidence(subject, "events[FailedScheduling].message", names.quoted(funnel.verdict.text)))
         return tuple(rows)

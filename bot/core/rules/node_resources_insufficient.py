@@ -21,8 +21,9 @@ def node_resources_insufficient(facts: Facts) -> Found | None:
         Kueue admits against quota, the scheduler places on nodes. The quota may be larger than the nodes, what is free
         may be scattered over many nodes, or pods that Kueue does not count use the nodes.
     What to do:
-        If an emptied node would do: wait, or free a node. If the pod is larger than any node: ask for less per pod, or
-        add larger nodes; the queue's admin should not promise more quota than the nodes hold.
+        If an emptied node would do, or an autoscaler has begun to add one: wait, or free a node. If the pod is larger
+        than any node: ask for less per pod, or add larger nodes; the queue's admin should not promise more quota than
+        the nodes hold.
     """
     funnels = facts.nodes.blaming("resources")
     funnels = tuple(f for f in funnels if not f.nodes or facts.nodes.rooms(f, facts.nodes.unadvertised(f)))
@@ -44,7 +45,7 @@ def node_resources_insufficient(facts: Facts) -> Found | None:
             outlook="fix",
         )
     rooms = facts.nodes.rooms(funnel)
-    never = funnel.blame == "resources" and not facts.nodes.would_fit_emptied(funnel)
+    never = funnel.blame == "resources" and not facts.nodes.would_fit_emptied(funnel) and not facts.nodes.coming(funnel)
     outlook: Outlook = "never-as-written" if never else "wait"
     return Found(
         facts.pods.close(_sentence(facts, funnel, rooms, subject, never=never)),
@@ -52,6 +53,7 @@ def node_resources_insufficient(facts: Facts) -> Found | None:
         _steps(facts, funnel, rooms, never=never),
         (*facts.pods.subjects(funnel.pods), *(names.subject("Node", room.freest.name) for room in rooms[:1])),
         "certain" if never else funnel.certainty,
+        move="nobody" if facts.nodes.coming(funnel) else None,
         outlook=outlook,
     )
 
@@ -83,7 +85,7 @@ def _sentence(facts: Facts, funnel: Funnel, rooms: tuple[Room, ...], subject: st
         sentence += (
             f" Even an empty node is too small{', for its DaemonSets and static pods take their part' if kept else ''}."
         )
-    elif scattered is not None and scattered.resource != "pods":
+    elif scattered is not None and scattered.resource != "pods" and not facts.nodes.coming(funnel):
         sentence += f" {amount(scattered.resource, scattered.total_free or 0)} are free, but scattered over nodes."
     return sentence
 
@@ -107,6 +109,8 @@ def _steps(facts: Facts, funnel: Funnel, rooms: tuple[Room, ...], *, never: bool
         if not most:
             return (add,)
         return (add, Step("asker", f"Or ask for at most {amount(room.resource, most)} per pod."))
+    if facts.nodes.coming(funnel):
+        return (Step("nobody", "Wait for the new node; ask again when it is there.", "kubectl get nodes"),)
     return (
         Step(
             "platform", f"Free a node or add one; see who uses {room.resource} on the nodes.", "kubectl describe nodes"
