@@ -526,3 +526,118 @@ async def test_a_mention_can_ask_for_a_private_answer() -> None:
         assert private["thread_ts"] == root["ts"]
         await world.slack.click(private, world.ml, world.ann, "share")
         assert SENTENCE in shown(await reply(world, root["ts"]))
+
+
+# What Slack may do about it
+
+
+def conversation(world: World) -> Channel | None:
+    """The conversation between Ann and the bot."""
+    return next((c for c in world.slack.channels.values() if c.im and world.ann.id in c.members), None)
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        {"retry_after": 1},
+        {"status": 503, "times": 2},
+        {"error": "invalid_blocks", "times": 2},
+        {"error": "msg_too_long"},
+    ],
+)
+async def test_what_passes_is_waited_for_and_what_is_too_rich_is_made_plainer(failure: dict[str, Any]) -> None:
+    slack = LocalSlack()
+    slack.fail("chat.postMessage", **failure)
+    async with workspace(recorded(QUOTA), slack=slack) as world:
+        said = await slack.say(mention("team-a/train"), world.ml, world.ann)
+        card = await reply(world, said["ts"])
+        assert SENTENCE in card["text"]
+
+
+@pytest.mark.parametrize("error", ["invalid_blocks", "msg_blocks_too_long", "msg_too_long"])
+async def test_a_refused_choice_is_asked_in_words(error: str) -> None:
+    slack = LocalSlack()
+    slack.fail("chat.postMessage", error=error)
+    async with workspace(recorded(QUOTA), slack=slack) as world:
+        said = await slack.say(mention("team-a/train or team-a/holder"), world.ml, world.ann)
+        choice = await reply(world, said["ts"])
+        assert not choice.get("blocks")
+        assert "write @whypending team-a/train" in choice["text"]
+
+
+@pytest.mark.parametrize("error", ["channel_not_found", "not_in_channel", "is_archived", "fatal_error"])
+@pytest.mark.parametrize("text", ["team-a/train", "team-a/train or team-a/holder", "good morning"])
+async def test_whoever_cannot_be_reached_in_the_channel_is_written_to(error: str, text: str) -> None:
+    slack = LocalSlack()
+    with structlog.testing.capture_logs() as logs:
+        async with workspace(recorded(QUOTA), slack=slack) as world:
+            slack.fail("chat.postMessage", error=error, times=9, when=lambda call: call["channel"] == world.ml.id)
+            slack.fail("chat.postEphemeral", error=error, times=9)
+            await slack.say(mention(text), world.ml, world.ann)
+            direct = await slack.until(lambda: conversation(world))
+            told = await slack.until(lambda: next(iter(by_bot(direct.messages)), None))
+    assert "team-a/train" in told["text"]
+    assert [entry for entry in logs if entry.get("error") == error], "the log says which"
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [{"error": "not_in_channel"}, {"error": "thread_not_found"}, {"error": "internal_error"}, {"status": 503}],
+)
+async def test_a_thread_that_cannot_be_read_is_said(failure: dict[str, Any]) -> None:
+    slack = LocalSlack()
+    slack.fail("conversations.replies", times=9, **failure)
+    async with workspace(recorded(QUOTA), slack=slack) as world:
+        root = world.slack.put(world.ml, dict(ALERT))
+        await slack.say(mention("why?"), world.ml, world.ann, thread_ts=root["ts"])
+        told = await reply(world, root["ts"])
+        assert "could not be read" in told["text"]
+        assert "@whypending team-a/train" in told["text"]
+
+
+async def test_a_form_that_was_closed_meanwhile_or_a_refused_submission_answers_in_words() -> None:
+    service = Recorded(recorded(QUOTA))
+    service.gate.clear()
+    async with workspace(service, questions_at_once=1, questions_waiting=0) as world:
+        said = await world.slack.say("it hangs", world.ml, world.ann)
+        await world.slack.shortcut(WHY, world.ann, said, world.ml)
+        view = await opened(world)
+        await world.ask("team-a/other")
+        await world.slack.until(lambda: len(world.bot.work) or None)
+        await world.slack.submit(view, world.ann, values(namespace="team-a", name="train"))
+        assert "Too many questions" in shown(await world.whisper())
+        service.gate.set()
+
+
+async def test_a_choice_whose_message_is_gone_is_answered_all_the_same() -> None:
+    async with workspace(recorded(QUOTA)) as world:
+        said = await world.slack.say(mention("team-a/train or team-a/holder"), world.ml, world.ann)
+        choice = await reply(world, said["ts"])
+        world.ml.messages.remove(choice)
+        await world.slack.click(choice, world.ml, world.ann, "pick-0")
+        assert SENTENCE in shown(await reply(world, said["ts"]))
+
+
+async def test_verbs_work_in_mentions() -> None:
+    async with workspace(recorded(QUOTA)) as world:
+        root = await world.slack.say("late again", world.ml, world.ann)
+        await world.slack.say(mention("watch team-a/train"), world.ml, world.ann, thread_ts=root["ts"])
+        assert SENTENCE in shown(await reply(world, root["ts"]))
+        await world.slack.until(lambda: [m for m in world.ml.messages if "told in this thread" in m["text"]] or None)
+
+
+async def test_every_message_says_it_in_its_text_alone() -> None:
+    async with workspace(recorded(QUOTA)) as world:
+        said = await world.slack.say(mention("team-a/train"), world.ml, world.ann)
+        await reply(world, said["ts"])
+        await world.ask("team-a/train")
+        await world.ask("team-a/train --private")
+        await world.whisper()
+        root, card = await world.root(), await world.card()
+        for message in (*by_bot(world.ml.thread(said["ts"])), root, card, await world.whisper()):
+            assert message["text"].startswith("Waiting its turn"), "the verdict"
+            assert SENTENCE in message["text"]
+            assert "Next: " in message["text"], "the next step"
+            elements = [e for b in message["blocks"] if b["type"] == "actions" for e in b["elements"]]
+            spoken = [element["accessibility_label"] for element in elements]
+            assert len(spoken) == len(set(spoken)) <= 5

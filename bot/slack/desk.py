@@ -368,6 +368,13 @@ class Desk:
         forms = [cards.for_one(form, sharable=sharable) for form in self.forms(diagnosis)]
         return [wording.with_remark(form, remark) for form in forms]
 
+    async def reach(self, place: Place, message: Message, entry: str) -> None:
+        """Tell whoever acted something that belongs to no question, privately; the log says when nobody hears it."""
+        try:
+            await self.poster.whisper(place, [message, Message(message.text)])
+        except Undeliverable as lost:
+            _log.error("nobody heard", entry=entry, channel=place.channel, error=lost.error)
+
     async def tell(self, question: Question, forms: list[Message], result: str) -> None:
         """Tell whoever asked something plain, privately."""
         try:

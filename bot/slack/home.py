@@ -51,8 +51,7 @@ class Home:
         self._begin(asker, lambda: self.publish(asker), sent)
 
     def _begin(self, asker: Asker, do: Any, sent: asyncio.Event | None) -> bool:  # noqa: ANN401 - see Desk.hand_over
-        place = Place(asker.user, asker.user)  # a message to a user goes into their conversation with the bot
-        return self.desk.hand_over("home", do, sent, place=place, asked="your Home tab", entry="home")
+        return self.desk.hand_over("home", do, sent, place=Place("", asker.user), asked="your Home tab", entry="home")
 
     async def publish(self, asker: Asker, *, note: str = "") -> None:
         """Draw somebody's Home tab; nothing for strangers. `note` is said at its top."""
@@ -133,7 +132,7 @@ class Home:
         view_id = await self._open(trigger_id, wording.READING if isinstance(question, Question) else None, question)
         if isinstance(question, Message):
             if not view_id:
-                await self._write(asker, question)
+                await desk.reach(place, question, "home")
             return
         refused = desk.begin("home", lambda: self._answer(question, view_id), question, sent)
         if refused is not None:
@@ -180,13 +179,7 @@ class Home:
                     break
             else:
                 return
-        await self._write(asker, message)
-
-    async def _write(self, asker: Asker, message: Message) -> None:
-        try:
-            await self.desk.poster.post(asker.user, [message, Message(message.text)])
-        except Undeliverable as lost:
-            _log.error("nobody heard", entry="home", error=lost.error)
+        await self.desk.reach(Place("", asker.user), message, "home")
 
 
 def _blocks(message: Message) -> list[Block]:

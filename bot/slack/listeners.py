@@ -75,7 +75,7 @@ def _listen_to_talk(app: AsyncApp, talk: Talk) -> None:
         if refused:
             event = body["event"]
             place = Place(str(event["channel"]), str(event["user"]), str(event.get("thread_ts") or ""))
-            await talk.tell(place, refused)
+            await talk.desk.reach(place, refused, "mention")
 
     @app.shortcut(WHY)
     @app.shortcut(ASK_WHY)
@@ -106,7 +106,7 @@ def _listen_to_talk(app: AsyncApp, talk: Talk) -> None:
         if refused is not None:
             user = asker_of(body).user
             place = read.place if isinstance(read, Question) else Place("", user)
-            await talk.tell(place, refused)
+            await talk.desk.reach(place, refused, "form")
 
 
 def _listen_to_home(app: AsyncApp, home: Home) -> None:
@@ -149,12 +149,12 @@ async def pressed(desk: Desk, body: Mapping[str, Any], context: AsyncBoltContext
     place = place_of(body)
     taken = desk.read(str(action.get("value", "")), asker_of(body), place, str(action["action_id"]))
     if isinstance(taken, Message):
-        await desk.poster.whisper(place, [taken])
+        await desk.reach(place, taken, str(action["action_id"]))
         return
     question = taken
     refused = desk.begin(str(action["action_id"]), lambda: do(desk, question, body), question, context.get("sent"))
     if refused:
-        await desk.poster.whisper(place, [refused])
+        await desk.reach(place, refused, str(action["action_id"]))
 
 
 async def _refresh(desk: Desk, question: Question, body: Mapping[str, Any]) -> None:

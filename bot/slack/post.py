@@ -173,10 +173,12 @@ class Poster:
         return await self._climb_down("chat.update", forms, channel=channel, ts=ts)
 
     async def whisper(self, place: Place, forms: Sequence[Message]) -> Posted:
-        """Tell whoever asked alone: through the response URL, else in the channel; in a direct message everything is private.
+        """Tell whoever asked alone: through the response URL, else in the channel, else in their conversation with the bot.
+
+        In a direct message everything is private; a place without a channel is the conversation with the bot.
 
         Raises:
-            Undeliverable: neither worked.
+            Undeliverable: nothing of that worked.
         """
         thread_ts = place.thread_ts if place.active else ""
         if place.response_url:
@@ -184,10 +186,21 @@ class Poster:
                 return await self.respond(place.response_url, forms, thread_ts=thread_ts)
             except Undeliverable as refused:
                 _log.warning("response url refused", error=refused.error)
-        if place.channel.startswith("D"):
-            return await self.post(place.channel, forms, thread_ts=place.thread_ts)
+        refusal = Undeliverable("no_channel")
         where = {"thread_ts": thread_ts} if thread_ts else {}
-        return await self._climb_down("chat.postEphemeral", forms, channel=place.channel, user=place.user, **where)
+        if place.channel:
+            try:
+                if place.channel.startswith("D"):
+                    return await self.post(place.channel, forms, thread_ts=place.thread_ts)
+                return await self._climb_down(
+                    "chat.postEphemeral", forms, channel=place.channel, user=place.user, **where
+                )
+            except Undeliverable as refused:
+                refusal = refused
+                _log.warning("private message refused", channel=place.channel, error=refused.error)
+        if not place.user:
+            raise refusal
+        return await self.post(place.user, forms)  # a message to a user goes into their conversation with the bot
 
     async def respond(
         self, response_url: str, forms: Sequence[Message], *, replace: bool = False, thread_ts: str = ""

@@ -95,7 +95,11 @@ class Talk:
         """Tell whether a person just said it: no edit, no bot, nothing that merely happened in a conversation."""
         if event.get("type") == "message" and event.get("channel_type") != "im":
             return False
-        if event.get("subtype") not in {None, "file_share"} or event.get("edited") or event.get("hidden"):
+        if (
+            event.get("subtype") not in {None, "file_share", "thread_broadcast"}
+            or event.get("edited")
+            or event.get("hidden")
+        ):
             return False
         if event.get("bot_id") or event.get("bot_profile"):
             return False
@@ -206,10 +210,7 @@ class Talk:
                 _log.warning("saying it privately", channel=place.channel, error=refused.error)
             else:
                 return
-        try:
-            await poster.whisper(place, [message, Message(message.text)])
-        except Undeliverable as lost:
-            _log.error("nobody heard", entry=heard.entry, channel=place.channel, error=lost.error)
+        await self.desk.reach(place, message, heard.entry)
 
     # Choosing one of several
 
@@ -222,12 +223,12 @@ class Talk:
         container = body.get("container") or {}
         key = (place.channel, str(container.get("message_ts") or ""), value)
         if key in self._chosen:
-            await desk.poster.whisper(place, [wording.chosen_before(value)])
+            await desk.reach(place, wording.chosen_before(value), "choice")
             return
         question = desk.read(value, asker_of(body), place, "choice")
         refused = question if isinstance(question, Message) else self.begin(question, sent)
         if refused is not None:
-            await desk.poster.whisper(place, [refused])
+            await desk.reach(place, refused, "choice")
             return
         self._chosen[key] = None
 
@@ -252,14 +253,14 @@ class Talk:
         )  # fmt: skip
         if (turned := desk.turned_away(asker)) is not None:
             desk.audit("shortcut", asker, place, "stranger")
-            await self.tell(place, turned)
+            await desk.reach(place, turned, "shortcut")
             return
         refs = self._jobs([message], asker, place) if message else []
         if len(refs) == 1:
             question = desk.admit(refs[0], asker, place, "shortcut")
             refused = question if isinstance(question, Message) else self.begin(question, sent)
             if refused is not None:
-                await self.tell(place, refused)
+                await desk.reach(place, refused, "shortcut")
             return
         await self.open_form(asker, place, trigger_id, refs)
 
@@ -282,7 +283,7 @@ class Talk:
             plain = (
                 asking.choice(refs, example) if refs else wording.no_form(desk.settings.slack_command, refused.error)
             )
-            await self.tell(place, plain)
+            await desk.reach(place, plain, "form")
 
     def submitted(self, body: Mapping[str, Any]) -> Question | Message | dict[str, str] | None:
         """Read a submitted form: a question, a refusal, sentences by block to show in the form, or None when it is repeated."""
@@ -309,18 +310,6 @@ class Talk:
         if isinstance(question, Message):
             return {asking.NAMESPACE: html.unescape(question.text)}
         return question
-
-    async def tell(self, place: Place, message: Message) -> None:
-        """Tell whoever pressed, where there is a place for it."""
-        if not place.channel and not place.response_url:
-            place = replace(place, channel=place.user)  # a message to a user goes into their conversation with the bot
-        try:
-            if place.channel == place.user:
-                await self.desk.poster.post(place.user, [message, Message(message.text)])
-            else:
-                await self.desk.poster.whisper(place, [message, Message(message.text)])
-        except Undeliverable as lost:
-            _log.error("nobody heard", entry="shortcut", channel=place.channel, error=lost.error)
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,7 +63,7 @@ class Unfurls:
             lambda: self._show(found[:MOST], asker, place, ts),
             sent,
             place=place,
-            asked="a link",
+            asked="",
             entry="unfurl",
         )
 

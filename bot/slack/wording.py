@@ -48,6 +48,8 @@ def help_text(settings: Settings, name: str, channel: str, person: Person) -> Me
         ways.append(
             f"{code(f'{command} train')} in namespace {code(held.default_namespace)}, the default of this channel"
         )
+    ways.append(f"{code(f'@{name} team-a/train')} in a thread; without a job, the thread is read for one")
+    ways.append("the message shortcut *Why pending?* in the menu of an alert")
     lines = [
         "*Why is my job pending?* One cause, the numbers that prove it, and whose move it is.",
         "\n".join(f"• {way}" for way in ways),
