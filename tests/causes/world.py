@@ -22,18 +22,45 @@ NOW, JUST_NOW, RECENT, EARLIER, YESTERDAY = (
     "2026-11-29T18:00:00Z",
 )
 OTHERS = (
-    "apps/v1/deployments", "apps/v1/replicasets", "apps/v1/statefulsets", "batch/v1/cronjobs", "batch/v1/jobs",
-    "autoscaling.x-k8s.io/v1/provisioningrequests", "jobset.x-k8s.io/v1alpha2/jobsets", "kubeflow.org/v1/pytorchjobs",
-    "kubeflow.org/v2beta1/mpijobs", "leaderworkerset.x-k8s.io/v1/leaderworkersets", "node.k8s.io/v1/runtimeclasses",
-    "ray.io/v1/rayclusters", "ray.io/v1/rayjobs", "scheduling.k8s.io/v1/priorityclasses",
-    "storage.k8s.io/v1/storageclasses", "v1/events", "v1/limitranges", "v1/namespaces", "v1/nodes",
-    "v1/persistentvolumeclaims", "v1/persistentvolumes", "v1/pods", "v1/resourcequotas", "v1/services",
+    "apps/v1/deployments",
+    "apps/v1/replicasets",
+    "apps/v1/statefulsets",
+    "batch/v1/cronjobs",
+    "batch/v1/jobs",
+    "autoscaling.x-k8s.io/v1/provisioningrequests",
+    "jobset.x-k8s.io/v1alpha2/jobsets",
+    "kubeflow.org/v1/pytorchjobs",
+    "kubeflow.org/v2beta1/mpijobs",
+    "leaderworkerset.x-k8s.io/v1/leaderworkersets",
+    "node.k8s.io/v1/runtimeclasses",
+    "ray.io/v1/rayclusters",
+    "ray.io/v1/rayjobs",
+    "scheduling.k8s.io/v1/priorityclasses",
+    "storage.k8s.io/v1/storageclasses",
+    "v1/events",
+    "v1/limitranges",
+    "v1/namespaces",
+    "v1/nodes",
+    "v1/persistentvolumeclaims",
+    "v1/persistentvolumes",
+    "v1/pods",
+    "v1/resourcequotas",
+    "v1/services",
     "workload.codeflare.dev/v1beta2/appwrappers",
-)  # fmt: skip
+)
 KUEUE = (
-    "admissionchecks", "clusterqueues", "cohorts", "localqueues", "multikueueclusters", "multikueueconfigs",
-    "provisioningrequestconfigs", "resourceflavors", "topologies", "workloadpriorityclasses", "workloads",
-)  # fmt: skip
+    "admissionchecks",
+    "clusterqueues",
+    "cohorts",
+    "localqueues",
+    "multikueueclusters",
+    "multikueueconfigs",
+    "provisioningrequestconfigs",
+    "resourceflavors",
+    "topologies",
+    "workloadpriorityclasses",
+    "workloads",
+)
 QUEUE = {"kueue.x-k8s.io/queue-name": "batch"}
 TEMPLATE = {
     "metadata": {},
@@ -53,9 +80,13 @@ TEMPLATE = {
 def condition(kind: str, status: str, reason: str, message: str = "", at: str = EARLIER) -> Object:
     """A condition."""
     return {
-        "type": kind, "status": status, "reason": reason, "message": message, "lastTransitionTime": at,
+        "type": kind,
+        "status": status,
+        "reason": reason,
+        "message": message,
+        "lastTransitionTime": at,
         "observedGeneration": 1,
-    }  # fmt: skip
+    }
 
 
 def waits(message: str, reason: str = "Pending", at: str = EARLIER) -> Object:
@@ -98,9 +129,12 @@ def workload(of: Object, *conditions: Object, name: str = "", **fields: Any) -> 
     """Its Workload."""
     meta = of["metadata"]
     spec = {
-        "active": True, "priority": 0, "queueName": "batch",
-        "podSets": [{"name": "main", "count": 2, "template": copy.deepcopy(TEMPLATE)}], **fields.pop("spec", {}),
-    }  # fmt: skip
+        "active": True,
+        "priority": 0,
+        "queueName": "batch",
+        "podSets": [{"name": "main", "count": 2, "template": copy.deepcopy(TEMPLATE)}],
+        **fields.pop("spec", {}),
+    }
     status: Object = {"conditions": list(conditions), **fields.pop("status", {})}
     if not any(c["type"] == "QuotaReserved" and c["status"] == "True" for c in conditions):
         status.setdefault("resourceRequests", [{"name": "main", "resources": {"cpu": "4", "nvidia.com/gpu": "2"}}])
@@ -124,12 +158,22 @@ def queue(name: str, gpus: int, *, cohort: str = "labs", active: Object | None =
         {"name": "nvidia.com/gpu", "nominalQuota": str(gpus)},
     ]
     body = {
-        "cohortName": cohort, "namespaceSelector": {}, "queueingStrategy": "BestEffortFIFO", "stopPolicy": "None",
-        "preemption": {"borrowWithinCohort": {"policy": "Never"}, "reclaimWithinCohort": "Never", "withinClusterQueue": "Never"},
+        "cohortName": cohort,
+        "namespaceSelector": {},
+        "queueingStrategy": "BestEffortFIFO",
+        "stopPolicy": "None",
+        "preemption": {
+            "borrowWithinCohort": {"policy": "Never"},
+            "reclaimWithinCohort": "Never",
+            "withinClusterQueue": "Never",
+        },
         "resourceGroups": [
-            {"coveredResources": ["cpu", "memory", "nvidia.com/gpu"], "flavors": [{"name": "l40s", "resources": resources}]}
+            {
+                "coveredResources": ["cpu", "memory", "nvidia.com/gpu"],
+                "flavors": [{"name": "l40s", "resources": resources}],
+            }
         ],
-    }  # fmt: skip
+    }
     ready = active or condition("Active", "True", "Ready", "Can admit new workloads", YESTERDAY)
     return made(
         "ClusterQueue", name, namespace="", created=YESTERDAY, spec=merge(body, spec), status={"conditions": [ready]}
@@ -140,9 +184,13 @@ def local_queue(name: str, cluster_queue: str, namespace: str = "nlp", **spec: A
     """A LocalQueue."""
     ready = condition("Active", "True", "Ready", "Can submit new workloads to localQueue", YESTERDAY)
     return made(
-        "LocalQueue", name, namespace=namespace, created=YESTERDAY,
-        spec={"clusterQueue": cluster_queue, "stopPolicy": "None", **spec}, status={"conditions": [ready]},
-    )  # fmt: skip
+        "LocalQueue",
+        name,
+        namespace=namespace,
+        created=YESTERDAY,
+        spec={"clusterQueue": cluster_queue, "stopPolicy": "None", **spec},
+        status={"conditions": [ready]},
+    )
 
 
 def pod(of: Object, number: int = 0, *, phase: str = "Running", node: str = "gpu-1", **fields: Any) -> Object:
@@ -162,20 +210,41 @@ def event(
     """An event about an object, as Kueue writes it."""
     meta = about["metadata"]
     return made(
-        "Event", f"{meta['name']}.{abs(hash((reason, message))) % 10**8:08x}", namespace=meta.get("namespace", "default"),
-        created=at, involvedObject={**refer(about), "namespace": meta.get("namespace", "")}, reason=reason, message=message,
-        type=kind, eventTime=at.replace("Z", ".000000Z"), firstTimestamp=None, lastTimestamp=None,
-        reportingComponent=by, reportingInstance=f"{by}-0", action=reason,
-    )  # fmt: skip
+        "Event",
+        f"{meta['name']}.{abs(hash((reason, message))) % 10**8:08x}",
+        namespace=meta.get("namespace", "default"),
+        created=at,
+        involvedObject={**refer(about), "namespace": meta.get("namespace", "")},
+        reason=reason,
+        message=message,
+        type=kind,
+        eventTime=at.replace("Z", ".000000Z"),
+        firstTimestamp=None,
+        lastTimestamp=None,
+        reportingComponent=by,
+        reportingInstance=f"{by}-0",
+        action=reason,
+    )
 
 
 def holder(name: str, namespace: str, cluster_queue: str, gpus: int, *, ready: bool = True) -> list[Object]:
     """A job that runs, with Workload and pods."""
-    owner = _job("Job", name, namespace=namespace, suspended=False, labels=QUEUE, created=YESTERDAY,
-                 spec={"parallelism": gpus, "completions": gpus, "template": TEMPLATE})  # fmt: skip
+    owner = _job(
+        "Job",
+        name,
+        namespace=namespace,
+        suspended=False,
+        labels=QUEUE,
+        created=YESTERDAY,
+        spec={"parallelism": gpus, "completions": gpus, "template": TEMPLATE},
+    )
     owner["status"] = {"active": gpus, "ready": gpus if ready else 0, "startTime": YESTERDAY}
-    loads = workload(owner, *admitted(YESTERDAY), spec={"podSets": [{"name": "main", "count": gpus, "template": TEMPLATE}]},
-                     status=merge(admission(gpus), {"admission": {"clusterQueue": cluster_queue}}))  # fmt: skip
+    loads = workload(
+        owner,
+        *admitted(YESTERDAY),
+        spec={"podSets": [{"name": "main", "count": gpus, "template": TEMPLATE}]},
+        status=merge(admission(gpus), {"admission": {"clusterQueue": cluster_queue}}),
+    )
     pods = [pod(owner, i, node=f"gpu-{1 if namespace == 'nlp' else 2}") for i in range(gpus)]
     return [owner, loads, *pods]
 
@@ -184,8 +253,14 @@ def node(name: str) -> Object:
     """A node with 8 GPUs."""
     room = {"cpu": "96", "memory": "512Gi", "pods": "110", "nvidia.com/gpu": "8"}
     ready = condition("Ready", "True", "KubeletReady", "kubelet is ready", YESTERDAY)
-    return made("Node", name, namespace="", created=YESTERDAY, labels={"gpu": "l40s", "kubernetes.io/hostname": name},
-                status={"allocatable": room, "capacity": room, "conditions": [ready]})  # fmt: skip
+    return made(
+        "Node",
+        name,
+        namespace="",
+        created=YESTERDAY,
+        labels={"gpu": "l40s", "kubernetes.io/hostname": name},
+        status={"allocatable": room, "capacity": room, "conditions": [ready]},
+    )
 
 
 class World:
@@ -213,14 +288,22 @@ class World:
         lane = merge(_LANE, local_queue or {})
         around = [
             made("Namespace", "nlp", namespace="", labels=labels, created=YESTERDAY),
-            made("Namespace", "vision", namespace="", labels={"kubernetes.io/metadata.name": "vision"}, created=YESTERDAY),
+            made(
+                "Namespace", "vision", namespace="", labels={"kubernetes.io/metadata.name": "vision"}, created=YESTERDAY
+            ),
             made("ResourceFlavor", "l40s", namespace="", spec={"nodeLabels": {"gpu": "l40s"}}, created=YESTERDAY),
             made("Cohort", "labs", namespace="", created=YESTERDAY),
-            mine, queue("vision-cq", 8), lane, _other_lane("interactive", "nlp-cq"), _other_lane("main", "vision-cq", "vision"),
-            node("gpu-1"), node("gpu-2"),
-            *holder("embed", "nlp", "nlp-cq", 8 if full else 4), *holder("segment", "vision", "vision-cq", 8),
+            mine,
+            queue("vision-cq", 8),
+            lane,
+            _other_lane("interactive", "nlp-cq"),
+            _other_lane("main", "vision-cq", "vision"),
+            node("gpu-1"),
+            node("gpu-2"),
+            *holder("embed", "nlp", "nlp-cq", 8 if full else 4),
+            *holder("segment", "vision", "vision-cq", 8),
             *_waiting("track", "vision"),
-        ]  # fmt: skip
+        ]
         gone = {kind.kind for kind in kinds.KINDS if kind.plural in unread}
         self.items = [
             item
@@ -231,9 +314,14 @@ class World:
     def cluster(self, *objects: Object) -> Cluster:
         """The cluster with these objects."""
         head: Object = {
-            "apiVersion": "whypending/v1", "kind": "Recording", "metadata": {"name": "world"}, "observedAt": NOW,
-            "kueueVersion": self.kueue, "kubernetesVersion": "v1.36.2", "read": self.read,
-        }  # fmt: skip
+            "apiVersion": "whypending/v1",
+            "kind": "Recording",
+            "metadata": {"name": "world"},
+            "observedAt": NOW,
+            "kueueVersion": self.kueue,
+            "kubernetesVersion": "v1.36.2",
+            "read": self.read,
+        }
         if self.visibility is not None:
             head["visibility"] = self.visibility
         given = {(i["kind"], i["metadata"].get("namespace"), i["metadata"]["name"]) for i in objects}

@@ -813,7 +813,7 @@ class Identity:
     @fact
     def workloads(self) -> tuple[o.Workload, ...]:
         """All Workloads of the asked job that were read, oldest first."""
-        found: tuple[o.Workload, ...] = self.orphans
+        found: tuple[o.Workload, ...] = self._with_variants(self.orphans)
         if isinstance(self.target, o.Workload):
             found = self.workloads_of(self.target)
         elif self.root is not None:
