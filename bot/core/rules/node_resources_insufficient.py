@@ -4,7 +4,7 @@ from bot.core import names
 from bot.core.diagnosis import Evidence, Found, Outlook, Step
 from bot.core.facts import Facts
 from bot.core.facts.nodes import Funnel, Room
-from bot.core.facts.shortage import amount
+from bot.core.facts.shortage import amount, listing
 from bot.core.quantity import human
 from bot.core.rule import rule
 from bot.core.scheduling import pod_requests
@@ -104,11 +104,12 @@ def _evidence(rooms: tuple[Room, ...]) -> tuple[Evidence, ...]:
 def _steps(facts: Facts, funnel: Funnel, rooms: tuple[Room, ...], *, never: bool) -> tuple[Step, ...]:
     room = rooms[0]
     if never:
-        most = facts.nodes.most_emptied(funnel, room.resource)
         add = Step("platform", "Add a node that is large enough, and keep the quota within what the nodes hold.")
-        if not most:
+        most = {entry.resource: facts.nodes.most_emptied(funnel, entry.resource) for entry in rooms}
+        over = [entry.resource for entry in rooms if entry.asked > most[entry.resource] > 0]
+        if not over:
             return (add,)
-        return (add, Step("asker", f"Or ask for at most {amount(room.resource, most)} per pod."))
+        return (add, Step("asker", f"Or ask for at most {listing(amount(r, most[r]) for r in over)} per pod."))
     if facts.nodes.coming(funnel):
         return (Step("nobody", "Wait for the new node; ask again when it is there.", "kubectl get nodes"),)
     return (
