@@ -243,7 +243,7 @@ async def run_once(
         raise
     lost = await slack.fill(poster, wanted.channel, ts, shown, tail=tail, owners=Owners(wanted.owners), pause=pause)
     telemetry.audit(
-        "digest", digest=wanted.name, run=run, channel=wanted.channel, level=wanted.level, cluster=wanted.cluster,
+        "digest", digest=wanted.name, run=run, channel=wanted.channel, disclosure=wanted.level, cluster=wanted.cluster,
         stuck=shown.stuck, waiting=shown.waiting, complete=not shown.missing, lost=list(lost),
     )  # fmt: skip
     return status(shown)

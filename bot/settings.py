@@ -28,7 +28,7 @@ from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 from pydantic_settings.exceptions import SettingsError as SourceError
 
-from bot.core.access import AccessRule, Policy
+from bot.core.access import LEVELS, AccessRule, Policy
 from bot.core.rules import BY_SLUG
 from bot.render.site import EVERY_RULE, SiteText, SiteTexts
 
@@ -391,7 +391,7 @@ class Settings(BaseSettings):
 
     digests: tuple[Digest, ...] = Field(
         default=(), description="What is posted on a schedule; `whypending digest --manifests` writes a CronJob for each.",
-        examples=[[{"name": "gpu-queues", "channel": "C0123456789", "queues": ["gpu-*"], "level": "queue"}]],
+        examples=[[{"name": "gpu-queues", "channel": "C0123456789", "queues": ["gpu-*"]}]],
     )  # fmt: skip
 
     read_seconds: float = Field(
@@ -542,6 +542,27 @@ class Settings(BaseSettings):
                     known = ", ".join(filter(None, clusters)) or "only one, without a name"
                     msg = f"access.{at}.clusters: no cluster is called {pattern}; there is {known}"
                     raise ValueError(msg)
+
+    @model_validator(mode="after")
+    def _digests_show_what_their_channels_may_see(self) -> "Settings":
+        for at, wanted in enumerate(self.digests):
+            place = "" if wanted.channel.startswith("D") else wanted.channel
+            cluster = wanted.cluster or self.clusters[0].name
+            for namespace in wanted.namespaces or ("*",):
+                if namespace == "*" and wanted.level == "namespace":
+                    continue  # counts alone
+                grant = self.policy.place(place, cluster, namespace)
+                where = "every namespace" if namespace == "*" else f"namespace {namespace}"
+                like = f"{{name: digest, channels: [{wanted.channel}], level: {wanted.level}}}"
+                rule = f"name the channel in an access rule, like {like}"
+                if grant is None:
+                    msg = f"digests.{at}.channel: no access rule lets channel {wanted.channel} see {where}; {rule}"
+                    raise ValueError(msg)
+                if LEVELS.index(grant.level) < LEVELS.index(wanted.level):
+                    seen = f"access rules let channel {wanted.channel} see {where} at level {grant.level}"
+                    msg = f"digests.{at}.level: {seen}; {rule}"
+                    raise ValueError(msg)
+        return self
 
     def channel(self, channel_id: str) -> Channel:
         """Give what holds in a channel: its own entry, else the defaults."""
