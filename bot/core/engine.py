@@ -8,6 +8,7 @@ is not complete. A rule that breaks is not checked either and costs nobody the o
 import math
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import NamedTuple, TypeVar
 
 from bot.core import assemble
@@ -51,6 +52,11 @@ def _finding(rule: Rule, found: Found) -> Finding:
     )  # fmt: skip
 
 
+def _unsure(found: Found) -> Found:
+    """What a rule of last resort finds is not certain while something before it was not read."""
+    return replace(found, certainty="likely") if found.certainty == "certain" else found
+
+
 class _Run:
     def __init__(self, facts: Facts, rules: Sequence[Rule]) -> None:
         self.facts = facts
@@ -78,7 +84,8 @@ class _Run:
                 self.not_checked.append(NotChecked(rule.slug, reason))
                 missing.append(position)
             elif found is not None:
-                fired.append((position, rule, _finding(rule, found)))
+                unread = any(not self.rules[math.ceil(at)].context for at in missing)
+                fired.append((position, rule, _finding(rule, _unsure(found) if rule.last and unread else found)))
                 if found.beside or rule.only_also:
                     beside.add(position)
                 self.not_checked += [NotChecked(rule.slug, reason) for reason in found.unread]
@@ -129,7 +136,8 @@ class _Run:
             elif found is not None:
                 self.not_checked += [NotChecked(rule.slug, unread) for unread in found.unread]
                 if not found.beside and not rule.only_also:
-                    return self._verdict(_finding(rule, found))
+                    unsure = rule.last and bool(self.not_checked)
+                    return self._verdict(_finding(rule, _unsure(found) if unsure else found))
                 beside = beside or not rule.only_also
         return self._verdict(self._headline([])[1])
 

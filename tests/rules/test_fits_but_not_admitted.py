@@ -1,6 +1,11 @@
 """By the arithmetic it fits, and nothing else holds it."""
 
+from dataclasses import replace
+
+from bot.core.engine import diagnose
 from bot.core.names import plain, show
+from bot.core.reference import JobRef
+from bot.core.snapshot import Scope, holders
 from tests.clusters import fired, recorded
 from tests.small import READ, queue, small, waiting
 
@@ -10,8 +15,8 @@ def test_fires() -> None:
     assert answer.headline.rule == "fits-but-not-admitted"
     assert (answer.outlook, answer.move) == ("fix", "platform")
     sentence = show(answer.headline.sentence, plain)
-    assert "flavor a40 has 8 nvidia.com/gpu free for the 4 nvidia.com/gpu that it asks for" in sentence
-    assert "complains of flavor flavor3" in sentence
+    assert "flavor a40 has 8 nvidia.com/gpu free for the 4 that it asks for" in sentence
+    assert "in flavor flavor3" in sentence
     assert "Make Kueue look again" in answer.headline.next[0].do
 
 
@@ -49,3 +54,23 @@ def test_near_miss() -> None:
     answer = small(queue("gpu-cq", {"f": {"gpu": 8}}), waiting(gpu=1), read=read).ask("team-a/train")
     assert "fits-but-not-admitted" not in fired(answer)
     assert any(entry.rule == "fits-but-not-admitted" for entry in answer.not_checked)
+
+
+def test_what_was_not_read_before_it_makes_it_likely_at_most() -> None:
+    cluster = recorded("v0.19.2/namespace-selector").unread("namespaces")
+    answer = cluster.ask("team-a/train")
+    assert answer.headline.rule == "fits-but-not-admitted"
+    assert answer.headline.certainty == "likely"
+    assert not answer.complete
+
+
+def test_counts_of_a_neighbour_that_kueue_writes_late_do_not_disprove_what_kueue_just_said() -> None:
+    snapshot = recorded("v0.19.2/cohort-exhausted").snapshot()
+    own = tuple(item for item in snapshot.objects["Workload"] if item.namespace == "team-a")
+    places = {Scope("Workload", "team-a"), Scope("Workload", selector=holders("a-cq"))}
+    covered = frozenset(place for place in snapshot.covered if place.kind != "Workload") | places
+    seen = replace(snapshot, objects={**snapshot.objects, "Workload": own}, covered=covered)
+    answer = diagnose(seen, JobRef("team-a", "train"))
+    assert answer.headline.rule == "no-explanation-visible"
+    assert not answer.complete
+    assert any("b-cq" in entry.reason for entry in answer.not_checked)

@@ -217,6 +217,13 @@ class Quota:
                 total[flavor.name, resource.name] = amounts({resource.name: resource.total}, where)[resource.name]
         return total, False
 
+    @fact
+    def estimated(self) -> tuple[str, ...]:
+        """The ClusterQueues of the tree whose usage is what their status says: Kueue writes it in batches, seconds late."""
+        queues = {item.name: item for item in self._snapshot.all_of(o.ClusterQueue, read="seen")}
+        names = [node.name for node in self.tree.nodes if node.kind == "ClusterQueue" and node.name in queues]
+        return tuple(name for name in names if not self.usage(queues[name])[1])
+
     def reserving(self, queue: str) -> tuple[o.Workload, ...]:
         """Give the Workloads that were seen to have their reservation in a ClusterQueue."""
         return tuple(self._snapshot.once(("reserving",), self._reserving).get(queue, ()))
