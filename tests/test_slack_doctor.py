@@ -10,7 +10,9 @@ from bot.settings import Access
 from bot.slack.doctor import examine
 from tests.workspace import settings
 
-EVERY = "commands,chat:write,chat:write.public,app_mentions:read,usergroups:read,users:read,users:read.email"
+FEWEST = "commands,chat:write,chat:write.public,app_mentions:read,channels:history,groups:history,im:history"
+EVERY = f"{FEWEST},usergroups:read,users:read,users:read.email,links:read,links:write"
+LINKED = ({"links": {"kueueviz": {"base_url": "https://viz.example.com"}}},)
 ADMINS = (Access(name="admins", groups=("S0ADMINS",), level="all"),)
 
 
@@ -35,6 +37,11 @@ async def test_everything_is_there() -> None:
         ("commands", False, {}),
         ("chat:write", False, {}),
         ("app_mentions:read", None, {}),
+        ("channels:history", None, {}),
+        ("groups:history", None, {}),
+        ("im:history", None, {}),
+        ("links:read", None, {"clusters": LINKED}),
+        ("links:write", None, {"clusters": LINKED}),
         ("usergroups:read", False, {"access": ADMINS}),
         ("users:read.email", False, {"clusters": [{"access_review": True}]}),
     ],
@@ -50,7 +57,7 @@ async def test_each_missing_scope_is_named_with_what_it_costs(scope: str, ok: An
 
 async def test_what_no_setting_needs_is_not_asked_for() -> None:
     slack = LocalSlack()
-    slack.scopes = "commands,chat:write,chat:write.public,app_mentions:read"
+    slack.scopes = FEWEST
     assert set(await examined(slack)) == {"slack", "scopes"}
 
 

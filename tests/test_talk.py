@@ -9,6 +9,7 @@ import structlog
 
 from bot.demo.slack import BOT, Channel, LocalSlack
 from bot.settings import Access
+from bot.slack import reading
 from bot.slack.talk import ASK_WHY, WHY
 from tests.clusters import recorded
 from tests.workspace import Recorded, World, by_bot, shown, workspace
@@ -641,3 +642,52 @@ async def test_every_message_says_it_in_its_text_alone() -> None:
             elements = [e for b in message["blocks"] if b["type"] == "actions" for e in b["elements"]]
             spoken = [element["accessibility_label"] for element in elements]
             assert len(spoken) == len(set(spoken)) <= 5
+
+
+# Reading
+
+
+class Listing(Recorded):
+    """A recorded cluster that tells its namespaces."""
+
+    hang: float = 0.0
+
+    async def namespaces(self, cluster: str) -> tuple[str, ...]:
+        del cluster
+        await asyncio.sleep(self.hang)
+        return ("team-a",)
+
+
+async def test_what_only_looks_like_a_job_is_no_choice() -> None:
+    async with workspace(Listing(recorded(QUOTA))) as world:
+        root = await world.slack.say("see docs/readme and src/main: team-a/train waits", world.ml, world.ann)
+        await world.slack.say(mention("why?"), world.ml, world.ann, thread_ts=root["ts"])
+        assert SENTENCE in shown(await reply(world, root["ts"]))
+        await world.slack.shortcut(WHY, world.ann, root, world.ml)
+        assert SENTENCE in shown(await reply(world, root["ts"], count=2))
+
+
+async def test_a_cluster_that_hangs_delays_no_form() -> None:
+    service = Listing(recorded(QUOTA))
+    service.hang = 60.0
+    async with workspace(service) as world:
+        said = await world.slack.say("docs/readme or team-a/train", world.ml, world.ann)
+        await world.slack.shortcut(WHY, world.ann, said, world.ml)
+        view = await opened(world)
+        assert len(view["blocks"][0]["element"]["options"]) == 2
+
+
+async def test_nobody_learns_from_a_choice_which_namespaces_there_are() -> None:
+    rules = (Access(name="default", namespaces=("team-*",)),)
+    async with workspace(Listing(recorded(QUOTA)), access=rules) as world:
+        said = await world.slack.say("secret-1/a or secret-2/b", world.ml, world.ann)
+        await world.slack.say(mention(""), world.ml, world.ann, thread_ts=said["ts"])
+        choice = await reply(world, said["ts"])
+        assert "secret-1/a" in choice["text"]
+        assert "secret-2/b" in choice["text"]
+
+
+def test_one_message_is_read_no_further_than_its_limit() -> None:
+    many = {"attachments": [{"text": f"team-{n}/job {'x' * 5000}"} for n in range(100)]}
+    assert sum(map(len, reading.texts(many))) <= reading.LONGEST
+    assert len(reading.jobs([many])) < 10

@@ -21,8 +21,16 @@ SCOPES = {
 EXTRAS = {
     "app_mentions:read": "mentions in threads are not heard",
     "chat:write.public": "in public channels it must be invited before it answers there",
+    "channels:history": "a mention in a public channel's thread must name its job: the thread is not read",
+    "groups:history": "a mention in a private channel's thread must name its job: the thread is not read",
+    "im:history": "direct messages are not heard; the slash command works there",
 }
 """What only some ways to ask need."""
+LINKS = {
+    "links:read": "pasted links show no verdict",
+    "links:write": "pasted links show no verdict",
+}
+"""What is needed where a cluster has links of Headlamp or KueueViz."""
 
 
 async def examine(settings: Settings) -> list[Check]:
@@ -74,6 +82,8 @@ def _scopes(settings: Settings, granted: set[str]) -> list[Check]:
         needed["usergroups:read"] = "access rules with user groups cannot be used"
     if any(cluster.access_review for cluster in settings.clusters):
         needed["users:read"] = needed["users:read.email"] = "access_review refuses everybody"
+    if any(cluster.links.headlamp or cluster.links.kueueviz for cluster in settings.clusters):
+        extras |= LINKS
     checks = [_scope(name, without, ok=False) for name, without in needed.items() if name not in granted]
     checks += [_scope(name, without, ok=None) for name, without in extras.items() if name not in granted]
     return checks or [Check("scopes", ok=True, sentence="The bot token has every scope that is used.")]

@@ -6,12 +6,21 @@ from typing import Any
 from bot.core.reference import JobRef, find_all
 from bot.render.card import REFRESH
 
-_LONGEST = 20_000
+LONGEST = 20_000
 """Characters of one message that are looked at; Slack itself cuts a text at 40,000."""
 
 
 def texts(message: Mapping[str, Any]) -> Iterator[str]:
-    """Give what a message says, part by part: what stands in one part belongs together."""
+    """Give what a message says, part by part: what stands in one part belongs together; in all no more than LONGEST."""
+    left = LONGEST
+    for text in _parts(message):
+        yield text[:left]
+        left -= len(text)
+        if left <= 0:
+            return
+
+
+def _parts(message: Mapping[str, Any]) -> Iterator[str]:
     if isinstance(message.get("text"), str):
         yield message["text"]
     for attachment in _maps(message.get("attachments")):
@@ -45,14 +54,21 @@ def jobs(
         default_cluster: the cluster that is meant when none is named.
         clusters: the names of the clusters that may be asked about.
     """
-    found: dict[tuple[str, str, str, str], JobRef] = {}
+    found: list[JobRef] = []
     for message in messages:
         ours = bool(own & {str(message.get("user")), str(message.get("bot_id"))})
         for text in asked_by_buttons(message) if ours else texts(message):
-            for ref in find_all(
-                text[:_LONGEST], default_namespace=default_namespace, default_cluster=default_cluster, clusters=clusters
-            ):
-                found.setdefault((ref.cluster, ref.namespace, ref.kind, ref.name), ref)
+            found += find_all(
+                text, default_namespace=default_namespace, default_cluster=default_cluster, clusters=clusters
+            )
+    return merged(found)
+
+
+def merged(refs: Iterable[JobRef]) -> tuple[JobRef, ...]:
+    """Give each job once, in order; one whose kind is known once does not come again without it."""
+    found: dict[tuple[str, str, str, str], JobRef] = {}
+    for ref in refs:
+        found.setdefault((ref.cluster, ref.namespace, ref.kind, ref.name), ref)
     with_kind = {(ref.cluster, ref.namespace, ref.name) for ref in found.values() if ref.kind}
     return tuple(ref for ref in found.values() if ref.kind or (ref.cluster, ref.namespace, ref.name) not in with_kind)
 

@@ -5,6 +5,7 @@ and so on, which the fewest rights do not have), else the message alone: one job
 """
 
 import asyncio
+import contextlib
 import html
 import re
 from collections.abc import Mapping, Sequence
@@ -20,11 +21,15 @@ from bot.render.asking import Whence
 from bot.render.card import Message
 from bot.slack import reading, wording
 from bot.slack.desk import Desk, Question
+from bot.slack.home import Lists
 from bot.slack.persons import Asker, asker_of
 from bot.slack.post import Place, Undeliverable
 
 WHY, ASK_WHY = "why-pending", "ask-why-pending"
 """The callback ids of the message shortcut and of the global one."""
+
+NAMESPACES_SECONDS = 1.0
+"""How long the namespaces of a cluster may take: a form must open within three seconds."""
 
 PAGES, PAGE = 3, 200
 """How much of a thread is read: pages, and messages on each."""
@@ -122,9 +127,11 @@ class Talk:
         lacking = ""
         if not refs and heard.thread_ts and not problem.certain:
             messages, lacking = await self._thread(place.channel, heard.thread_ts)
-            refs = self._jobs(messages, heard.asker, heard.place)
+            refs = await self._jobs_of(messages, heard)
             if problem.word:
                 refs = [ref for ref in refs if ref.name == problem.word]
+        if len(refs) > 1:
+            refs = await self._likely(refs, asker, place)
         if len(refs) == 1:
             await self._ask(refs[0], heard, private=private)
         elif refs:
@@ -164,6 +171,32 @@ class Talk:
         home = self.desk.home
         own = frozenset({home.user, home.bot_id} - {""})
         return list(reading.jobs(messages, own=own, **self.desk.defaults(asker, place)))
+
+    async def _jobs_of(self, messages: Sequence[Mapping[str, Any]], heard: Heard) -> list[JobRef]:
+        """Read the messages of a thread, with a pause after each: others are answered meanwhile."""
+        found: list[JobRef] = []
+        for message in messages:
+            found += self._jobs([message], heard.asker, heard.place)
+            await asyncio.sleep(0)
+        return list(reading.merged(found))
+
+    async def _likely(self, refs: Sequence[JobRef], asker: Asker, place: Place) -> list[JobRef]:
+        """Leave out of several what only looks like a job: of those that may be asked about, what names no namespace.
+
+        Never gives none of them; what cannot be told in a moment stays.
+        """
+        allowed = [ref for ref in refs if (now := self.desk.gate.now(asker, place.channel, ref)) and now.private]
+        service = self.desk.service
+        if len(allowed) < 2 or not isinstance(service, Lists):
+            return allowed or list(refs)
+        spaces: dict[str, frozenset[str]] = {}
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(NAMESPACES_SECONDS):
+                for cluster in dict.fromkeys(ref.cluster for ref in allowed):
+                    if (known := await service.namespaces(cluster)) is not None:
+                        spaces[cluster] = frozenset(known)
+        there = [ref for ref in allowed if ref.cluster not in spaces or ref.namespace in spaces[ref.cluster]]
+        return there or allowed
 
     async def _thread(self, channel: str, thread_ts: str) -> tuple[list[Mapping[str, Any]], str]:
         """Read a thread; gives its messages, and why they are not all there."""
@@ -256,6 +289,8 @@ class Talk:
             await desk.reach(place, turned, "shortcut")
             return
         refs = self._jobs([message], asker, place) if message else []
+        if len(refs) > 1:
+            refs = await self._likely(refs, asker, place)
         if len(refs) == 1:
             question = desk.admit(refs[0], asker, place, "shortcut")
             refused = question if isinstance(question, Message) else self.begin(question, sent)
