@@ -282,8 +282,7 @@ class Plan:
         self, phase: str, root: o.KubeObject | None, workload: o.Workload | None, queue: "_Path"
     ) -> list[Want]:
         if phase == "unresolved":
-            wants = [Want("Node"), *self._own_objects(), *self._webhooks(), Want("WorkloadPriorityClass"),
-                     Want("CustomResourceDefinition", name=kinds.BY_NAME["Workload"].crd)]  # fmt: skip
+            wants = [Want("Node"), *self._own_objects(), *self._webhooks(), Want("WorkloadPriorityClass")]
             return [replace(want, spare=True) for want in wants]
         if phase == "no-workload":
             wants = [*self._own_objects(), *self._classes(root, None), *self._webhooks(), *self._definition(root)]

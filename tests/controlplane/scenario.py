@@ -40,6 +40,7 @@ from tests.controlplane.plane import ApiError, ControlPlane
 
 SCENARIOS = Path(__file__).parent / "scenarios"
 Body = dict[str, Any]
+_BASES_OF: dict[str, str] = {}
 _KUEUE = "kueue.x-k8s.io/v1beta2"
 BASES: dict[str, Body] = {
     "small": {
@@ -332,15 +333,14 @@ class Player:
     def clear(self) -> None:
         """Remove everything that a scenario made: jobs first, then Workloads and their finalizers, queues, flavors, nodes."""
         plane = self.plane
-        served = {r["kind"] for r in self._served()}
+        if not _BASES_OF:
+            _BASES_OF.update(self._bases())
         for kind in (*kinds.JOB_KINDS, kinds.BY_NAME["Pod"]):
-            if kind.kind in served:
-                self._remove_all(kind, namespaced=True)
+            self._remove_all(kind)
         for name in ("Workload", "LocalQueue", "ClusterQueue", "Cohort", "ResourceFlavor", "Topology", "AdmissionCheck",
                      "ProvisioningRequest", "ProvisioningRequestConfig", "WorkloadPriorityClass", "LimitRange", "ResourceQuota",
                      "PersistentVolumeClaim", "PersistentVolume", "StorageClass", "Event", "Node"):  # fmt: skip
-            if name in served:
-                self._remove_all(kinds.BY_NAME[name])
+            self._remove_all(kinds.BY_NAME[name])
         for namespace in plane.call("GET", "/api/v1/namespaces")["items"]:
             name = namespace["metadata"]["name"]
             labels = set(namespace["metadata"].get("labels", {})) - {"kubernetes.io/metadata.name"}
@@ -356,9 +356,20 @@ class Player:
             resources += self.plane.call("GET", f"/apis/{version}")["resources"]
         return resources
 
-    def _remove_all(self, kind: kinds.Kind, *, namespaced: bool = False) -> None:
-        version = next(v for v in (*kind.versions,) if self._answers(kind, v))
-        base = f"/apis/{kind.group}/{version}" if kind.group else f"/api/{version}"
+    def _bases(self) -> dict[str, str]:
+        """The path of the group and version of every served kind that can be removed."""
+        served = {r["kind"] for r in self._served()}
+        found = {}
+        for kind in kinds.KINDS:
+            versions = [v for v in kind.versions if self._answers(kind, v)] if kind.kind in served else []
+            if versions:
+                found[kind.kind] = f"/apis/{kind.group}/{versions[0]}" if kind.group else f"/api/{versions[0]}"
+        return found
+
+    def _remove_all(self, kind: kinds.Kind) -> None:
+        base = _BASES_OF.get(kind.kind)
+        if base is None:
+            return
 
         def gone() -> bool:
             items = self.plane.call("GET", f"{base}/{kind.plural}")["items"]
@@ -382,7 +393,6 @@ class Player:
                         raise
             return not [i for i in items if i["metadata"].get("namespace") != "kube-system"]
 
-        del namespaced
         self.plane.wait(gone, f"no {kind.kind} is left", 30)
 
     def _answers(self, kind: kinds.Kind, version: str) -> bool:

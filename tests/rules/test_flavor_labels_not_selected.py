@@ -12,7 +12,7 @@ def test_fires() -> None:
     sentence = show(answer.headline.sentence, plain)
     assert "select cloud/gpu=h100" in sentence
     assert "a100 (cloud/gpu=a100) and t4 (cloud/gpu=t4)" in sentence
-    assert answer.headline.next[0].do == "Select cloud/gpu=a100 instead: flavor a100 has room now."
+    assert answer.headline.next[0].do == "Select cloud/gpu=a100 instead, and submit it again: flavor a100 has room now."
     assert {row.why for row in answer.quota} == {"labels cloud/gpu"}
 
 

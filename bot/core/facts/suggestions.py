@@ -116,12 +116,13 @@ def _fewer_pods(facts: "Facts") -> list[Suggestion]:
     when = (
         f"it fits now with {pods} {noun}" if goal == "fits" else f"with {pods} {noun} it can start once quota is free"
     )
-    do = f"Or ask for {pods} {noun}{which} instead of {pod_set.count}: {when}."
     root = facts.identity.root
-    command = None
+    again, command = "submit it again and ", None
     if isinstance(root, o.Job) and (root.kind, root.api_version) == ("Job", "batch/v1"):
         patch = f'{{"spec":{{"parallelism":{pods}}}}}'
         command = f"kubectl patch job {root.name} -n {root.namespace} --type merge -p {shlex.quote(patch)}"
+        again = ""  # the API server lets a Job's parallelism change, and Kueue takes it over while the Job is suspended
+    do = f"Or {again}ask for {pods} {noun}{which} instead of {pod_set.count}: {when}."
     return [Suggestion("fewer-pods", goal, Step("asker", do, command))]
 
 
@@ -150,7 +151,11 @@ def _smaller(facts: "Facts") -> list[Suggestion]:
         each_pod += f" in pod set {quoted(pod_sets[at].name)}" if len(pod_sets) > 1 else ""
         what = listing(amount(resource, value) for resource, value in per_pod.items())
         when = "that fits now" if goal == "fits" else "that can start once quota is free"
-        return [Suggestion("smaller-requests", goal, Step("asker", f"Or ask for {what}{each_pod}: {when}."))]
+        return [
+            Suggestion(
+                "smaller-requests", goal, Step("asker", f"Or submit it again and ask for {what}{each_pod}: {when}.")
+            )
+        ]
     return []
 
 
@@ -199,14 +204,14 @@ def _open(facts: "Facts", flavor: str, out: Exclusion) -> Suggestion:
     name = quoted(flavor)
     if out.cause == "taint":
         taints = listing(quoted(taint_text(taint)) for taint in out.taints)
-        do = f"Tolerate {taints} if the pods may run there: flavor {name} has room now."
+        do = f"Tolerate {taints} if the pods may run there, and submit it again: flavor {name} has room now."
         return Suggestion("tolerate", "fits", Step("asker", do))
     item = facts.snapshot.look_of(o.ResourceFlavor, flavor)
     labels = item.spec.node_labels if item is not None else {}
     wanted = [quoted(f"{key}={labels[key]}") for key in out.labels if key in labels]
     unknown = [quoted(key) for key in out.labels if key not in labels]
     do = f"Select {listing(wanted)} instead" if wanted else f"Do not select {listing(unknown)}"
-    return Suggestion("select", "fits", Step("asker", f"{do}: flavor {name} has room now."))
+    return Suggestion("select", "fits", Step("asker", f"{do}, and submit it again: flavor {name} has room now."))
 
 
 def _other_queue(facts: "Facts") -> list[Suggestion]:
@@ -229,8 +234,17 @@ def _other_queue(facts: "Facts") -> list[Suggestion]:
                 f"Or submit it to LocalQueue {named('LocalQueue', local.name, namespace)}: ClusterQueue"
                 f" {named('ClusterQueue', queue.name)} has room for it now."
             )
-            found.append(Suggestion("other-queue", "fits", Step("asker", do)))
+            found.append(Suggestion("other-queue", "fits", Step("asker", do, _move(facts, local.name))))
     return found
+
+
+def _move(facts: "Facts", queue: str) -> str | None:
+    """The command that moves a Job that waits: Kueue lets the queue change while the Job is suspended."""
+    root = facts.identity.root
+    if not isinstance(root, o.Job) or (root.kind, root.api_version) != ("Job", "batch/v1"):
+        return None
+    label = shlex.quote(f"kueue.x-k8s.io/queue-name={queue}")
+    return f"kubectl label job {root.name} -n {root.namespace} {label} --overwrite"
 
 
 def _open_queue(queue: o.LocalQueue | o.ClusterQueue) -> bool:
