@@ -13,6 +13,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import aiohttp
@@ -24,6 +25,7 @@ from bot.core.digest_view import View, view
 from bot.core.facts import Thresholds
 from bot.kube.client import preload, tune_gc
 from bot.render import digest as rendered
+from bot.render import picture
 from bot.render import queue as queue_text
 from bot.render.digest import Owners
 from bot.service import Service, site_of
@@ -43,7 +45,10 @@ _log = telemetry.log("digest")
 
 def command(arguments: argparse.Namespace) -> int:
     """Run `whypending digest`; give its exit status. Raises WrongUseError and NoAnswerError with a sentence."""
-    ended = _command(arguments)
+    try:
+        ended = _command(arguments)
+    except picture.MissingPillowError as error:
+        raise console.NoAnswerError(str(error)) from error
     return NOTHING_STUCK if arguments.exit_zero else ended
 
 
@@ -61,8 +66,31 @@ def _command(arguments: argparse.Namespace) -> int:
     selection = Selection(tuple(arguments.namespaces), tuple(arguments.queues), arguments.minimum_age)
     found = surveyed(arguments, selection)
     shown = view(replace(found.report, name=arguments.name), selection, found.snapshot, beside=found.beside)
+    if arguments.picture:
+        save(arguments.picture, picture.of_digest(uses(found), ()))
     write(shown, arguments.output)
     return status(shown)
+
+
+def uses(found: Surveyed) -> list[picture.Use]:
+    """Give the queues for which most is asked, each with the row worth drawing."""
+    asked: dict[str, int] = {}
+    for entry in found.report.entries:
+        if entry.queue:
+            asked[entry.queue] = asked.get(entry.queue, 0) + 1
+    rows = []
+    for name in sorted(asked, key=lambda name: (-asked[name], name)):
+        drawn = picture.main_rows(queue_view.rows_of(found.snapshot, name, found.report), 1)
+        rows += [(name, row) for row in drawn]
+    return rows
+
+
+def save(path: Path, content: bytes) -> None:
+    """Write a picture. Raises WrongUseError where it cannot be written."""
+    try:
+        path.write_bytes(content)
+    except OSError as error:
+        raise console.WrongUseError(f"cannot write {path}: {error.strerror or error}") from error
 
 
 def queue_command(arguments: argparse.Namespace) -> int:
@@ -73,6 +101,8 @@ def queue_command(arguments: argparse.Namespace) -> int:
     report = queue_view.of_queue(found.snapshot, name, found.report)
     shown = view(found.report, wanted, found.snapshot, beside=found.beside)
     sees = {item.namespace: True for item in found.snapshot.seen("Workload")}
+    if arguments.picture and report.rows:
+        save(arguments.picture, picture.of_queue(report))
     if arguments.output == "json":
         sys.stdout.write(queue_text.to_json(report, shown, sees))
     else:
@@ -241,12 +271,33 @@ async def run_once(
         # also when the process is ended meanwhile: a retry may post it then
         await asyncio.shield(store.drop_digest(wanted.name, run))
         raise
-    lost = await slack.fill(poster, wanted.channel, ts, shown, tail=tail, owners=Owners(wanted.owners), pause=pause)
+    pictures = await _pictures(store, wanted, found, shown) if wanted.picture else []
+    lost = await slack.fill(
+        poster, wanted.channel, ts, shown, tail=tail, pictures=pictures, owners=Owners(wanted.owners), pause=pause
+    )
     telemetry.audit(
         "digest", digest=wanted.name, run=run, channel=wanted.channel, disclosure=wanted.level, cluster=wanted.cluster,
         stuck=shown.stuck, waiting=shown.waiting, complete=not shown.missing, lost=list(lost),
     )  # fmt: skip
     return status(shown)
+
+
+async def _pictures(store: Store, wanted: Digest, found: Surveyed, shown: View) -> list[slack.Picture]:
+    """Draw the queues that may be named, and the last digests; nothing where pictures cannot be drawn."""
+    named = {line.queue for line in shown.lines}
+    drawn = [use for use in uses(found) if use[0] in named]
+    runs = reversed(await store.digests(wanted.name, limit=picture.POINTS))
+    history = [
+        (datetime.fromtimestamp(run.at, UTC), {r: sum(q.values()) for r, q in run.counts.items()}) for run in runs
+    ]
+    if not drawn and len(history) < 2:
+        return []
+    try:
+        content = picture.of_digest(drawn, history)
+    except picture.MissingPillowError as error:
+        _log.error("no picture", error=str(error))
+        return []
+    return [slack.Picture("queues.png", content, "Queues and causes", picture.described(drawn, history))]
 
 
 def quiet(wanted: Digest, seconds: float) -> bool:

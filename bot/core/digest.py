@@ -166,7 +166,6 @@ class Report:
     last: datetime | None = None
     """When the digest of this name was made before; None: this is the first."""
     gone: tuple[Gone, ...] = ()
-    usage: Mapping[str, "QueueUse"] = field(default_factory=dict)
 
     @property
     def complete(self) -> bool:
@@ -187,22 +186,6 @@ class Report:
             or any(gone.category != "waiting" for gone in self.gone)
             or any(e.change == "changed" and _category_of(e.was) != "waiting" for e in self.entries)
         )
-
-
-@dataclass(frozen=True, slots=True)
-class QueueUse:
-    """One flavor and resource of a ClusterQueue, in Kueue's unit: what it has, uses, borrows, and what waits for it."""
-
-    flavor: str
-    resource: str
-    nominal: int
-    used: int
-    asked: int = 0
-
-    @property
-    def borrowed(self) -> int:
-        """What is used beyond the nominal quota."""
-        return max(0, self.used - self.nominal)
 
 
 def _category_of(rule: str) -> Category:

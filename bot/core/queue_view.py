@@ -105,6 +105,13 @@ def of_queue(snapshot: Snapshot, name: str, report: Report, thresholds: Threshol
     return _View(snapshot, name, report, thresholds).made()
 
 
+def rows_of(snapshot: Snapshot, name: str, report: Report, thresholds: Thresholds | None = None) -> tuple[Row, ...]:
+    """Give what a ClusterQueue has, uses and is asked for; empty when it or its cohort was not read."""
+    looked = _View(snapshot, name, report, thresholds)
+    tree = looked.tree()
+    return looked.rows(tree) if tree is not None else ()
+
+
 class _View:
     def __init__(self, snapshot: Snapshot, name: str, report: Report, thresholds: Thresholds | None) -> None:
         self.snapshot, self.name, self.report, self.thresholds = snapshot, name, report, thresholds
@@ -127,7 +134,7 @@ class _View:
             except CohortRing as ring:
                 unknown = str(ring)
         else:
-            tree = self._tree(queue)
+            tree = self.tree()
         changes: tuple[Change, ...] = ()
         fits = looked = 0
         if tree is not None and line:
@@ -142,7 +149,7 @@ class _View:
         return QueueReport(
             queue.name, queue.metadata.deletion_timestamp is None, None if active is None else active.status == "True",
             "not known" if active is None else active.message or active.reason or active.status,
-            queue.spec.queueing_strategy or "BestEffortFIFO", self._path(tree), self._rows(tree), *self._holders(),
+            queue.spec.queueing_strategy or "BestEffortFIFO", self._path(tree), self.rows(tree), *self._holders(),
             self._levels(tree), len(waits), fits, looked, changes, unknown, self.report,
         )  # fmt: skip
 
@@ -160,11 +167,16 @@ class _View:
     def _facts(self, workload: o.Workload) -> Facts:
         return Facts(self.snapshot, JobRef(workload.namespace, workload.name, "Workload"), self.thresholds)
 
-    def _tree(self, queue: o.ClusterQueue) -> Tree | None:
+    def tree(self) -> Tree | None:
+        """Give the tree in which the queue stands, None when it was not read or has no root."""
+        if self.queue is None:
+            return None
         try:
-            return Facts(self.snapshot, JobRef("", "", "Workload"), self.thresholds).quota.tree_of(queue)
+            tree = Facts(self.snapshot, JobRef("", "", "Workload"), self.thresholds).quota.tree_of(self.queue)
+            tree.path(("ClusterQueue", self.name))
         except (Unknown, CohortRing):
             return None
+        return tree
 
     def _waiting(self) -> tuple[o.Workload, ...]:
         """Those who wait for quota here, as the digest found them; the deactivated ones are none of them."""
@@ -194,7 +206,8 @@ class _View:
             for resource in flavor.resources
         ]
 
-    def _rows(self, tree: Tree | None) -> tuple[Row, ...]:
+    def rows(self, tree: Tree | None) -> tuple[Row, ...]:
+        """Give a row for each flavor and resource."""
         asked: dict[str, int] = {}
         for entry in self.report.entries:
             if entry.queue == self.name and entry.cause.finding.stage in {"quota", "queue"}:
