@@ -68,6 +68,33 @@ def test_the_namespaces_of_a_person() -> None:
     assert policy.namespaces(MEMBER, ["team-c", "team-b", "team-a"]) == ("team-a", "team-b")
 
 
+def test_that_everybody_may_ask_about_everything_tells_nobody_which_namespaces_there_are() -> None:
+    known = ["team-a", "team-b", "infra"]
+    everybody = AccessRule("everybody")
+    assert Policy((everybody,)).listed(known, "C1", "") == ()
+    family = AccessRule("family", namespaces=("*", "team-*"), channels=("C1",))
+    assert Policy((everybody, family)).listed(known, "C1", "") == ("team-a", "team-b")
+    assert Policy((everybody, family)).listed(known, "C2", "") == ()
+    boss = AccessRule("boss", users=("U1",), level="all", clusters=("prod",))
+    assert Policy((everybody, boss)).listed(known, "C2", "prod") == (), "the place is not the person"
+    assert Policy((everybody, boss)).listed(known, "C2", "prod", MEMBER) == ("infra", "team-a", "team-b")
+    assert Policy((everybody, boss)).listed(known, "C2", "lab", MEMBER) == ()
+
+
+def test_a_decision_within_what_kubernetes_allows() -> None:
+    policy = Policy((AccessRule("everybody", level="queue"),))
+    decision = policy.decide(MEMBER, "C1", "", "team-a")
+    narrow, wide = decision.within("namespace"), decision.within("all")
+    assert narrow.shown is not None
+    assert narrow.private is not None
+    assert (narrow.shown.level, narrow.private.level) == ("namespace", "namespace")
+    assert wide.shown is not None
+    assert wide.private is not None
+    assert (wide.shown.level, wide.private.level) == ("queue", "all")
+    refused = Policy(()).decide(MEMBER, "C1", "", "team-a")
+    assert refused.within("all") == refused
+
+
 _RULES = st.builds(
     AccessRule,
     name=st.sampled_from(["r1", "r2", "r3"]),

@@ -152,7 +152,7 @@ async def asked(text: str, name: str = "quota-in-use", **more: Any) -> tuple[Wor
 
 
 async def test_a_queue_can_be_asked_about_in_slack() -> None:
-    world, roots = await asked("queue gpu-cq")
+    world, roots = await asked("queue gpu-cq", access=({"name": "default", "namespaces": ("team-a",)},))
     (root,) = roots
     assert "1 workload waits for its quota" in root["text"]
     thread = "\n".join(shown(message) for message in by_bot(world.ml.thread(root["ts"])))
@@ -180,8 +180,19 @@ async def test_others_in_the_queue_are_counts_unless_the_level_names_them() -> N
     assert "borrower" not in "\n".join(shown(m) for m in [root, *by_bot(hidden.ml.thread(root["ts"]))])
 
 
+async def test_that_every_namespace_may_be_asked_about_names_none() -> None:
+    for text, name in (("queue gpu-cq", "quota-in-use"), ("digest", "local-queue-missing")):
+        world, (root,) = await asked(text, name)
+        thread = "\n".join(shown(message) for message in [root, *by_bot(world.ml.thread(root["ts"]))])
+        assert "team-a" not in thread
+        assert "train" not in thread.replace("train-queue", "")
+        assert "1 " in root["text"], "counts are told"
+
+
 async def test_a_digest_can_be_asked_for_in_slack() -> None:
-    world, (root,) = await asked("digest", "local-queue-missing")
+    world, (root,) = await asked(
+        "digest", "local-queue-missing", access=({"name": "default", "namespaces": ("team-*",)},)
+    )
     assert "1 misconfigured" in root["text"]
     thread = "\n".join(shown(message) for message in by_bot(world.ml.thread(root["ts"])))
     assert "LocalQueue train-queu does not exist" in thread

@@ -128,6 +128,23 @@ class Policy:
         """Give those of the known namespaces that this person may ask about, sorted."""
         return tuple(sorted(name for name in known if self.decide(person, channel, cluster, name).private is not None))
 
+    def listed(self, known: Iterable[str], channel: str, cluster: str, person: Person | None = None) -> tuple[str, ...]:
+        """Give those of the known namespaces whose names may be told unasked, in a place or to a person, sorted.
+
+        That everybody may ask about every namespace (`*`) tells nobody which there are: only rules that name them, or
+        show everything, do.
+        """
+        rules = self.granting(person, channel) if person else [r for r in self.rules if _is_placed(r, channel)]
+        telling = [
+            AccessRule(
+                rule.name,
+                tuple(p for p in rule.namespaces if p.strip("*") or rule.level == "all"),
+                clusters=rule.clusters,
+            )
+            for rule in rules
+        ]
+        return tuple(sorted(name for name in known if any(_covers(rule, cluster, name) for rule in telling)))
+
     @property
     def groups(self) -> frozenset[str]:
         """Every user group that a rule names: whose members have to be known."""

@@ -103,7 +103,11 @@ class Home:
         known = await service.namespaces(cluster) if isinstance(service, Lists) else None
         if known is None:
             return Spaces(cluster, unknown="The namespaces could not be read")
-        return Spaces(cluster, self.desk.gate.policy.namespaces(person, known, "", cluster))
+        policy = self.desk.gate.policy
+        listed = policy.listed(known, "", cluster, person)
+        if not listed and policy.namespaces(person, known, "", cluster):
+            return Spaces(cluster, unknown="Every namespace, by its name")
+        return Spaces(cluster, listed)
 
     def stop(self, body: Mapping[str, Any], sent: asyncio.Event | None) -> None:
         """End the watch whose button was pressed, if it is the presser's own."""

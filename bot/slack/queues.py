@@ -25,6 +25,7 @@ from bot.render.words import code, escape
 from bot.service import Service, UnknownClusterError
 from bot.slack.desk import Desk
 from bot.slack.digest import PAUSE_SECONDS
+from bot.slack.gate import place_of
 from bot.slack.persons import Asker
 from bot.slack.post import Place, Undeliverable
 from bot.survey import Surveyed, survey
@@ -41,9 +42,13 @@ _log = telemetry.log("queues")
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """What may be shown: the namespaces by name, the level, and whether to whoever asked alone. `refusal` when nothing."""
+    """What may be shown: the namespaces that count, those that are named, the level, and whether to whoever asked alone.
+
+    `refusal` when nothing.
+    """
 
     namespaces: frozenset[str]
+    named: frozenset[str]
     level: Level
     private: bool
     refusal: str = ""
@@ -127,19 +132,19 @@ class Queues:
         sight = await self._sight(concerned or _all(found.snapshot), cluster, asker, place)
         if sight.refusal or not queue.rows:
             # the same words for a queue of others and for one that does not exist
-            near = [] if sight.refusal else _own(queue.suggestions, found.snapshot, sight.namespaces)
+            near = [] if sight.refusal else _own(queue.suggestions, found.snapshot, sight.named)
             meant = f" Did you mean {' or '.join(map(code, near))}?" if near else ""
             unread = f" {escape(found.report.missing[0])}." if found.report.missing else ""
             text = f"No ClusterQueue {code(name)} is used by a namespace that may be asked about here.{meant}{unread}"
             await self._whisper(place, [_said(text)])
             return "refused" if sight.refusal else "not-found"
         await asyncio.sleep(0)
-        named = replace(wanted, named=tuple(sorted(sight.namespaces)))
+        named = replace(wanted, named=tuple(sorted(sight.named)))
         shown = view(
             found.report, named, found.snapshot, sight.level, thresholds=self.service.thresholds, beside=found.beside
         )
         wide = sight.level != "namespace"
-        sees = {held.namespace: wide or held.namespace in sight.namespaces for held in queue.holders}
+        sees = {held.namespace: wide or held.namespace in sight.named for held in queue.holders}
         if not wide:
             queue = replace(queue, levels=())
         messages = [rendered_queue.root(queue, shown), *rendered_queue.replies(queue, shown, sees)]
@@ -160,13 +165,15 @@ class Queues:
         wanted = Selection(namespaces=("*",) if everything else tuple(sorted(sight.namespaces)))
         found = await survey(self.service, wanted, cluster)
         await asyncio.sleep(0)
+        seen = Selection(named=tuple(sorted(sight.named)))
         shown = view(
-            found.report, wanted, found.snapshot, "namespace", thresholds=self.service.thresholds, beside=found.beside
+            found.report, seen, found.snapshot, "namespace", thresholds=self.service.thresholds, beside=found.beside
         )
         await self._put(place, [rendered.root(shown), *rendered.replies(shown)], private=sight.private)
         return "answered"
 
     async def _sight(self, namespaces: Iterable[str], cluster: str, asker: Asker, place: Place) -> Sight:
+        where = place_of(place.channel)
         shown: dict[str, Grant] = {}
         alone: dict[str, Grant] = {}
         refusal = "No access rule lets you ask about any namespace that this is about."
@@ -181,9 +188,11 @@ class Queues:
         private = self.desk.settings.channel(place.channel).private or not shown
         granted = alone if private else shown
         if not granted:
-            return Sight(frozenset(), "namespace", private=True, refusal=refusal)
+            return Sight(frozenset(), frozenset(), "namespace", private=True, refusal=refusal)
         level = max((grant.level for grant in granted.values()), key=LEVELS.index)
-        return Sight(frozenset(granted), level, private)
+        person = (await self.desk.gate.known(asker))[0] if private or not where else None
+        named = self.desk.gate.policy.listed(granted, where, cluster, person)
+        return Sight(frozenset(granted), frozenset(named), level, private)
 
     # Posting
 
