@@ -727,7 +727,9 @@ def test_labels_of_the_whole_group() -> None:
     )
     head, *rest = cluster.items
     older = Cluster(({**head, "kueueVersion": "v0.17.3"}, *rest))
-    answer = Asked(older, "flavor-labels-not-selected", NEVER, ("Do not select rack: flavor lab has room now",)).check()
+    answer = Asked(
+        older, "flavor-labels-not-selected", NEVER, ("Do not select rack", "flavor lab has room now")
+    ).check()
     issue = next(finding for finding in answer.context if finding.rule == "known-kueue-issue")
     assert "kubernetes-sigs/kueue#12446" in issue.sentence
     assert "Upgrade Kueue to 0.17.6" in issue.next[0].do
