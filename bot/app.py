@@ -20,6 +20,7 @@ from bot.service import Service, site_of
 from bot.settings import ConfigurationError, Settings
 from bot.slack import listeners, transport, watch_listeners
 from bot.slack.desk import Desk
+from bot.slack.last_digests import LastDigests
 from bot.slack.memory import Memory
 from bot.slack.persons import Home
 from bot.slack.post import Poster, Undeliverable, web_client
@@ -148,7 +149,7 @@ async def running(settings: Settings, service: Watched) -> AsyncIterator[Bot]:
         stack.push_async_callback(work.drain, settings.drain_seconds)
         greeting = group.create_task(_greet(bot), name="auth.test")
         stack.callback(greeting.cancel)
-        for later in (Recovery(desk).run, watches.run):
+        for later in (Recovery(desk).run, LastDigests(settings, memory).run, watches.run):
             looking = group.create_task(_once_greeted(bot, later), name=later.__qualname__)
             stack.callback(looking.cancel)
         if settings.slack_mode == "socket":

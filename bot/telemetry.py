@@ -2,6 +2,7 @@
 
 import logging
 import sys
+from collections.abc import Mapping
 from typing import Any, Literal
 
 import structlog
@@ -34,6 +35,18 @@ SLACK_ERRORS = Counter(
     "whypending_slack_errors", "Calls that Slack refused or did not answer.", ["method", "error"], registry=REGISTRY
 )
 WORKING = Gauge("whypending_questions_in_progress", "Questions that are worked on or wait for it.", registry=REGISTRY)
+PENDING = Gauge(
+    "whypending_pending_workloads",
+    "Pending workloads at the last digest, by the digest, the rule and the ClusterQueue.",
+    ["digest", "rule", "queue"],
+    registry=REGISTRY,
+)
+DIGEST_TIME = Gauge(
+    "whypending_digest_timestamp_seconds", "When the last digest was made.", ["digest"], registry=REGISTRY
+)
+DIGEST_COMPLETE = Gauge(
+    "whypending_digest_complete", "Whether everything was read at the last digest.", ["digest"], registry=REGISTRY
+)
 FAULTS = Counter("whypending_faults", "What broke inside: a rule, a listener.", ["where"], registry=REGISTRY)
 STORE_ERRORS = Counter(
     "whypending_store_errors", "What the store could not do; the bot goes on without memory.", ["what"], registry=REGISTRY
@@ -47,6 +60,23 @@ TOLD = Counter("whypending_watch_told", "What watches told.", ["change"], regist
 
 _TRACES = structlog.processors.ExceptionRenderer(structlog.tracebacks.ExceptionDictTransformer(show_locals=False))
 """Without the values of variables: they hold tokens, and names that not everybody may see."""
+
+
+_told: dict[str, set[tuple[str, str]]] = {}
+"""By digest, the rules and queues that its gauge has."""
+
+
+def told_of_digest(name: str, at: float, complete: bool, counts: Mapping[str, Mapping[str, int]]) -> None:  # noqa: FBT001
+    """Take over what the last digest of this name counted, by rule and queue; what it no longer counts goes away."""
+    now = {(rule, queue) for rule, queues in counts.items() for queue in queues}
+    for rule, queue in _told.get(name, set()) - now:
+        PENDING.remove(name, rule, queue)
+    _told[name] = now
+    for rule, queues in counts.items():
+        for queue, count in queues.items():
+            PENDING.labels(digest=name, rule=rule, queue=queue).set(count)
+    DIGEST_TIME.labels(digest=name).set(at)
+    DIGEST_COMPLETE.labels(digest=name).set(complete)
 
 
 def metrics() -> tuple[bytes, str]:

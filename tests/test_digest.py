@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from bot import cli, digests
+from bot import cli, digests, telemetry
 from bot.core import digest, engine
 from bot.core import objects as o
 from bot.core.compact import Pool, shrunk
@@ -29,6 +29,8 @@ from bot.render import digest as rendered
 from bot.render import limits
 from bot.service import Service, Site
 from bot.settings import Digest, given
+from bot.slack.last_digests import LastDigests
+from bot.slack.memory import Memory
 from bot.slack.post import Undeliverable
 from bot.store import Store
 from bot.survey import survey
@@ -531,3 +533,18 @@ def test_each_digest_gets_a_cron_job(tmp_path: Path, capsys: pytest.CaptureFixtu
     (container,) = spec["jobTemplate"]["spec"]["template"]["spec"]["containers"]
     parsed = cli._parser().parse_args(container["args"])
     assert (parsed.name, parsed.run_id) == ("gpu", "$(RUN)")
+
+
+async def test_the_last_digest_is_in_the_metrics(tmp_path: Path) -> None:
+    world = Posted(tmp_path)
+    await world.run("one")
+    async with Memory(world.store).kept() as memory:
+        await LastDigests(given(digests=(world.wanted,)), memory).look()
+    text = telemetry.metrics()[0].decode()
+    assert 'whypending_pending_workloads{digest="d",queue="",rule="local-queue-missing"} 1.0' in text
+    assert 'whypending_digest_complete{digest="d"} 1.0' in text
+    world.cluster = world.cluster.drop("Workload")
+    await world.run("two", 2e9)
+    async with Memory(world.store).kept() as memory:
+        await LastDigests(given(digests=(world.wanted,)), memory).look()
+    assert "local-queue-missing" not in telemetry.metrics()[0].decode()
