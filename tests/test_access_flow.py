@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -105,6 +106,16 @@ async def test_refresh_of_a_private_answer_stays_private_and_at_the_persons_leve
 async def test_a_wide_view_shows_the_channel_nothing_and_the_details_to_whoever_presses() -> None:
     service = Noting()
     rules = (Access(name="default", level="namespace"), Access(name="boss", users=("U0ANN",), level="all"))
+    with structlog.testing.capture_logs() as logs:
+        await _ask_and_press(service, rules)
+    lines = [entry for entry in logs if entry["event"] == "question"]
+    assert [(line["entry"], line["access_rule"], line["disclosure"]) for line in lines] == [
+        ("command", "default", "namespace"), ("refresh", "default", "namespace"), ("details", "boss", "all"),
+        ("details", "default", "namespace"),
+    ]  # fmt: skip
+
+
+async def _ask_and_press(service: Noting, rules: tuple[Access, ...]) -> None:
     async with workspace(service, access=rules) as world:
         ben = world.slack.person("ben")
         world.ml.members.add(ben.id)
@@ -112,10 +123,14 @@ async def test_a_wide_view_shows_the_channel_nothing_and_the_details_to_whoever_
         card = await world.card()
         await world.slack.click(card, world.ml, world.ann, "refresh")
         await world.slack.until(lambda: len(world.slack.called("chat.update")) >= 2 or None)
-        await world.slack.click(card, world.ml, world.ann, "details")
-        await world.slack.click(card, world.ml, ben, "details")
-        await world.slack.until(lambda: len(world.slack.called("views.update")) == 2 or None)
+        for times, who in enumerate((world.ann, ben), 1):
+            await world.slack.click(card, world.ml, who, "details")
+            await world.slack.until(partial(pressed, world, times))
     assert [a.level for a in service.audiences] == ["namespace", "namespace", "all", "namespace"]
+
+
+def pressed(world: World, times: int) -> bool | None:
+    return len(world.slack.called("views.update")) == times or None
 
 
 async def test_in_a_direct_message_the_persons_own_view_holds() -> None:

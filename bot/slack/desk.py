@@ -475,7 +475,12 @@ class Desk:
                     posted = await self.poster.respond(place.response_url, forms, replace=True)
             outcome = Outcome("thread" if card_ts else "private", posted.form, place.thread_ts, card_ts)
         except (TimeoutError, Undeliverable) as refused:
-            _log.warning("refresh refused", error=getattr(refused, "error", "timeout"))
+            error = getattr(refused, "error", "timeout")
+            _log.warning("refresh refused", error=error)
+            if (
+                error == "message_not_found"
+            ):  # deleted; a thread may have no replies now, and then shows nothing private
+                question = replace(question, place=replace(place, active=False))
             outcome = await self._whispered(question, forms)
         self.record(question, "refreshed", diagnosis, outcome)
 
@@ -532,7 +537,9 @@ class Desk:
         telemetry.QUESTIONS.labels(entry=question.entry, result=result).inc()
         fields: dict[str, object] = {"asked": question.ref.asked, "cluster": question.ref.cluster}
         if (decision := question.decision) is not None:
-            grant = decision.shown or decision.private
+            grants = [grant for grant in (decision.shown, decision.private) if grant is not None]
+            level = diagnosis.withheld.level if diagnosis is not None else ""
+            grant = next((each for each in grants if each.level == level), next(iter(grants), None))
             fields["access_rule"] = grant.rule if grant else ", ".join(decision.by)
         if diagnosis is not None:
             headline = diagnosis.headline.rule
