@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from bot.core.quantity import parse
 from tests.controlplane.plane import ApiError, ControlPlane
 from tests.controlplane.questions import live
 from tests.controlplane.scenario import Body, Player, Scenario, scenarios
@@ -174,6 +175,14 @@ def _fewer(stage: Stage, found: re.Match[str]) -> None:
     stage.resubmit(change)
 
 
+def _split(stage: Stage, found: re.Match[str]) -> None:
+    def change(job: Body) -> None:
+        each = parse(job["spec"]["template"]["spec"]["containers"][0]["resources"]["requests"]["cpu"])
+        job["spec"] |= dict.fromkeys(("parallelism", "completions"), int(int(found[1]) // each))
+
+    stage.resubmit(change)
+
+
 def _to_queue(stage: Stage, found: re.Match[str]) -> None:
     stage.resubmit(lambda job: job["metadata"]["labels"].update({"kueue.x-k8s.io/queue-name": found[1]}))
 
@@ -210,7 +219,7 @@ def _cover(stage: Stage, found: re.Match[str]) -> None:
 
 def _reclaim(stage: Stage, found: re.Match[str]) -> None:
     stage.queue(
-        f"clusterqueues/{found[2]}", lambda spec: spec.setdefault("preemption", {}).update(reclaimWithinCohort=found[1])
+        f"clusterqueues/{found[1]}", lambda spec: spec.setdefault("preemption", {}).update(reclaimWithinCohort=found[2])
     )
 
 
@@ -240,7 +249,8 @@ ACTIONS: tuple[tuple[str, Callable[[Stage, re.Match[str]], None] | None], ...] =
     (r"elect (?:what one of these flavors offers: \S+ \()?([\w./-]+=[\w./-]+)", _select),
     (r"rop the request for (\S+), if", _drop),
     (r"dd (\S+) to a resource group of ClusterQueue (\S+), with quota", _cover),
-    (r"reclaimWithinCohort(?: to|:)? (LowerPriority|Any).* ClusterQueue (\S+?)[ ,.:]", _reclaim),
+    (r"reclaimWithinCohort of ClusterQueue (\S+) to LowerPriority or (Any)", _reclaim),
+    (r"plit the job into parts of at most (\d+) CPUs each", _split),
     (r"ake the job smaller, or split it", None),  # names nothing that could be carried out
     (r"LimitRange", None),
 )
@@ -314,4 +324,4 @@ def test_never_as_written_stays_out_of_an_empty_cohort(name: str, plane: Control
     assert live(plane, scenario.ask)["outlook"] == "never-as-written"
     stage.release()  # Kueue looks again at everybody when quota is released
     with pytest.raises(RuntimeError):
-        plane.wait(stage.admitted, "admission", 2)
+        plane.wait(stage.admitted, "admission", 1.5)

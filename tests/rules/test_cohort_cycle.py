@@ -41,6 +41,16 @@ def test_unread_cohorts_leave_the_condition() -> None:
     assert finding(told.ask("team-a/train"), RULE).certainty == "reported"
 
 
+def test_a_queue_that_is_inactive_for_no_reason_of_its_own() -> None:
+    """Kueue 0.17 writes Active=False and, as the reason, that it can admit."""
+    ring = _cluster(_cohort("left", "right"), _cohort("right", "left"))
+    answer = ring.condition(
+        "ClusterQueue", "gpu-cq", type="Active", status="False", reason="Ready", message="Can admit new workloads"
+    ).ask("team-a/train")
+    assert answer.headline.rule == RULE
+    assert "cluster-queue-misconfigured" not in fired(answer)
+
+
 def test_near_miss() -> None:
     assert RULE not in fired(_cluster(_cohort("left", "right"), _cohort("right", "")).ask("team-a/train"))
     assert RULE not in fired(_cluster(_cohort("left", "right")).ask("team-a/train"))

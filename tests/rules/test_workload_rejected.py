@@ -3,7 +3,7 @@
 from typing import Any
 
 from tests.clusters import fired
-from tests.made import LONG_AGO, cluster, event, job
+from tests.made import LONG_AGO, cluster, event, job, made
 
 REFUSED = (
     'admission webhook "vworkload.kb.io" denied the request: spec.podSets: Too many: 20: must have at most 18 items'
@@ -23,6 +23,20 @@ def test_fires_on_too_many_pod_sets() -> None:
     assert answer.headline.rule == "workload-rejected"
     assert "9 pod sets" in answer.headline.sentence
     assert "allows at most 8" in answer.headline.sentence
+
+
+def test_the_definition_of_the_kind_tells_how_many() -> None:
+    """Where Kueue's version is not known, its CustomResourceDefinition knows; without either nothing is claimed."""
+    pod_sets = {"properties": {"spec": {"properties": {"podSets": {"maxItems": 8}}}}}
+    versions = [{"name": "v1beta2", "served": True, "schema": {"openAPIV3Schema": pod_sets}}]
+    name = "workloads.kueue.x-k8s.io"
+    definition = made("CustomResourceDefinition", name, namespace="", spec={"versions": versions})
+    answer = cluster(job_set(9), definition, kueueVersion="").ask("team-a/train")
+    assert answer.headline.rule == "workload-rejected"
+    assert "allows at most 8" in answer.headline.sentence
+    unknown = cluster(job_set(9), kueueVersion="").unread("customresourcedefinitions").ask("team-a/train")
+    assert "workload-rejected" not in fired(unknown)
+    assert "workload-rejected" in {entry.rule for entry in unknown.not_checked}
 
 
 def test_fires_on_requests_that_no_workload_may_have() -> None:
