@@ -66,9 +66,12 @@ async def test_what_was_asked_lately_is_asked_again_in_a_modal() -> None:
         assert not [block for block in modal["blocks"] if block["type"] == "actions"]
 
 
-async def test_a_modal_that_does_not_open_leaves_the_answer_in_the_conversation_with_the_bot() -> None:
+@pytest.mark.parametrize(("method", "error"), [("views.open", "expired_trigger_id"), ("views.update", "not_found")])
+async def test_a_modal_that_is_not_there_leaves_the_answer_in_the_conversation_with_the_bot(
+    method: str, error: str
+) -> None:
     slack = LocalSlack()
-    slack.fail("views.open", error="expired_trigger_id", times=9)
+    slack.fail(method, error=error, times=9)
     async with workspace(Listing(recorded(QUOTA)), slack=slack) as world:
         await world.ask("team-a/train")
         await world.card()
@@ -120,6 +123,17 @@ async def test_without_a_store_it_says_that_watches_are_not_known(tmp_path: Path
         said = shown(await opened(world))
         assert "Not known: the store does not answer" in said
         assert "Nothing yet" not in said
+
+
+async def test_blocks_that_a_modal_does_not_take_are_shown_plainer() -> None:
+    slack = LocalSlack()
+    slack.fail("views.update", error="invalid_arguments")
+    async with workspace(Listing(recorded(QUOTA)), slack=slack) as world:
+        await world.ask("team-a/train")
+        await world.card()
+        await world.slack.until(lambda: not len(world.bot.work) or None)
+        await world.slack.view_click(await opened(world), world.ann, "home-again-0")
+        await world.slack.until(lambda: [v for v in world.slack.views.values() if SENTENCE in shown(v)] or None)
 
 
 @pytest.mark.parametrize("failure", [{"error": "internal_error"}, {"status": 503}, {"retry_after": 600}])

@@ -645,8 +645,8 @@ class LocalSlack:
         }
         if body.get("response_type") == "in_channel":
             self.put(channel, kept)
-        else:
-            self._whisper(channel, user, kept)
+        elif not kept["thread_ts"] or channel.thread(kept["thread_ts"]):
+            self._whisper(channel, user, kept)  # in a thread without replies Slack shows it to nobody
 
     def _whisper(self, channel: Channel, to: str, message: Json) -> None:
         self.put(channel, {**message, "ephemeral": to})

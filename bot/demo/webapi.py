@@ -101,11 +101,14 @@ def _post_ephemeral(slack: LocalSlack, arguments: Json) -> Json:
     if arguments.get("user") not in channel.members:
         raise Refused("user_not_in_channel")
     text, blocks = _take(arguments)
+    thread_ts = arguments.get("thread_ts")
+    if thread_ts and not channel.thread(str(thread_ts)):
+        return {"message_ts": slack.timestamp()}  # Slack takes it and shows it to nobody: the thread has no replies
     message = slack.put(
         channel,
         {
             "user": BOT, "bot_id": BOT_ID, "text": text, "blocks": blocks, "ephemeral": arguments["user"],
-            "thread_ts": arguments.get("thread_ts"),
+            "thread_ts": thread_ts,
         },
     )  # fmt: skip
     return {"message_ts": message["ts"]}
