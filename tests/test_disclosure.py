@@ -199,3 +199,8 @@ def test_a_gap_about_another_namespace_says_what_and_why_alone() -> None:
     answer = answers.full(gaps=(Gap("Pod", "forbidden for this identity", "team-b", "secret-b-0"),))
     gap = disclose(answer, Audience("namespace", "team-a")).gaps[0]
     assert gap.text == f"pods in {STRUCK}: forbidden for this identity"
+
+
+def test_a_fault_of_ours_names_nobody() -> None:
+    answer = answers.full(faults=("quota-in-use: KeyError: 'job-secret-b-1a2b3'",))
+    assert disclose(answer, Audience("namespace", "team-a")).faults == (f"quota-in-use: KeyError: '{STRUCK}'",)

@@ -252,6 +252,7 @@ class _Veil:
             kueue_said=answer.kueue_said
             and replace(answer.kueue_said, text=text(answer.kueue_said.text), reason=text(answer.kueue_said.reason)),
             gaps=tuple(self._gap(gap) for gap in answer.gaps),
+            faults=tuple(text(fault) for fault in answer.faults),
         )
         return replace(shown, withheld=d.Withheld(self._audience.level, len(self._withheld)))
 
