@@ -53,7 +53,7 @@ async def survey(
         await asyncio.sleep(0)
     beside = await _look_at_pods(found, reader, service)
     for fault in found.faults:
-        log.error("a rule broke", fault=fault)
+        log.error("a rule broke", fault=": ".join(fault.split(": ")[:2]))
     missing, rest = told(snapshot.gaps)
     await asyncio.sleep(0)
     report = found.report(name=name, missing=missing, unseen=unseen(snapshot, selection.namespaces))
