@@ -1,5 +1,6 @@
 """Every case of a cause again: in another order, with less read, with an older API version."""
 
+import copy
 import random
 
 import pytest
@@ -15,6 +16,7 @@ from tests.causes import (
     test_k_to_o,
 )
 from tests.causes.case import Case
+from tests.causes.world import Object, event, older
 from tests.clusters import Cluster
 
 SECTIONS = {
@@ -82,3 +84,81 @@ def test_less_read_is_never_another_certain_answer(kind: str) -> None:
         if answer.headline.rule != case.headline and answer.complete:
             wrong.append((name, answer.headline.rule, names.show(answer.headline.sentence, names.plain)))
     assert not wrong
+
+
+def _granular(reason: str, text: str) -> str:
+    """The reason that a newer Kueue writes for a text."""
+    if reason == "Inadmissible":
+        return "Suspended" if "inactive" in text or "stopped" in text else "Misconfigured"
+    if reason == "Waiting":
+        return "WaitingForPodsReady"
+    if reason != "Pending":
+        return reason
+    kinds = {
+        "maximum capacity": "ExceedsMaxQuota",
+        "selector": "Misconfigured",
+        "validation": "Misconfigured",
+        "LimitRange": "Misconfigured",
+        "unavailable": "NoMatchingFlavor",
+        "inactive": "Suspended",
+        "insufficient": "WaitingForQuota",
+    }
+    return next((found for part, found in kinds.items() if part in text), "PendingEvaluation")
+
+
+def _newer(cluster: Cluster) -> Cluster:
+    """The cluster as Kueue with granular reasons shows it, with nothing in it that may be left out, and old events."""
+    items = copy.deepcopy(list(cluster.items))
+    old: list[Object] = []
+    for item in items[1:]:
+        kind, spec, status = item["kind"], item.get("spec") or {}, item.get("status") or {}
+        for entry in status.get("conditions", []):
+            entry.pop("observedGeneration", None)
+        if kind == "ClusterQueue":
+            spec.pop("preemption", None)
+            spec.update({} if spec.pop("queueingStrategy", "") != "StrictFIFO" else {"queueingStrategy": "StrictFIFO"})
+        if kind in {"ClusterQueue", "LocalQueue"} and spec.get("stopPolicy") == "None":
+            spec.pop("stopPolicy")
+        if kind != "Workload":
+            continue
+        status.pop("resourceRequests", None)
+        for key, default in (("active", True), ("priority", 0)):
+            if spec.get(key) == default:
+                spec.pop(key)
+        for entry in status.get("conditions", []):
+            if entry["type"] == "QuotaReserved" and entry["status"] == "False":
+                entry["reason"] = _granular(entry["reason"], entry["message"])
+        old.append(event(item, "Pending", "couldn't assign flavors to pod set main: flavor old not found", at=LONG_AGO))
+        old.append(
+            event(item, "Preempted", "Preempted to accommodate a workload (UID: 1) due to old times", at=LONG_AGO)
+        )
+    return Cluster((items[0], *items[1:], *old))
+
+
+LONG_AGO = "2026-11-29T10:00:00Z"
+
+
+@pytest.mark.parametrize("case", ALL)
+def test_reasons_of_a_newer_kueue_fewer_fields_and_old_events(case: str) -> None:
+    expected, answer = ALL[case], _newer(ALL[case].cluster).ask(ALL[case].name, ALL[case].kind)
+    assert not answer.faults
+    assert answer.headline.rule == expected.headline, names.show(answer.headline.sentence, names.plain)
+    assert (answer.stage, answer.outlook) == (expected.stage, expected.outlook)
+    assert answer.complete is not expected.holes, answer.not_checked
+
+
+@pytest.mark.parametrize("case", [name for name, case in ALL.items() if case.world.api == "v1beta2"])
+def test_the_older_api_version(case: str) -> None:
+    cluster = ALL[case].cluster
+    head = {
+        **cluster.items[0],
+        "read": [
+            resource.replace("kueue.x-k8s.io/v1beta2", "kueue.x-k8s.io/v1beta1")
+            for resource in cluster.items[0]["read"]
+        ],
+    }
+    answer = Cluster((head, *(older(copy.deepcopy(item)) for item in cluster.items[1:]))).ask(
+        ALL[case].name, ALL[case].kind
+    )
+    assert answer.headline.rule == ALL[case].headline
+    assert answer.complete is not ALL[case].holes

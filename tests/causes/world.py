@@ -329,7 +329,7 @@ class World:
             i for i in self.items if (i["kind"], i["metadata"].get("namespace"), i["metadata"]["name"]) not in given
         ]
         items = [copy.deepcopy(item) for item in (*kept, *objects)]
-        return Cluster((head, *(_older(item) if self.api == "v1beta1" else item for item in items)))
+        return Cluster((head, *(older(item) if self.api == "v1beta1" else item for item in items)))
 
     def ask(self, *objects: Object, name: str = "nlp/finetune", kind: str = "") -> Diagnosis:
         """Ask about the job in question."""
@@ -346,7 +346,7 @@ def _waiting(name: str, namespace: str) -> list[Object]:
     return [owner, workload(owner, waits(text), spec={"queueName": "main"})]
 
 
-def _older(item: Object) -> Object:
+def older(item: Object) -> Object:
     """The object as v1beta1 has it."""
     if not item["apiVersion"].startswith("kueue.x-k8s.io/"):
         return item

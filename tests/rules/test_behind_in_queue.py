@@ -16,7 +16,7 @@ def test_fires() -> None:
     answer = _lenient(status={"conditions": []}).ask("team-a/train")
     assert answer.headline.rule == "behind-in-queue"
     assert answer.outlook == "wait"
-    assert "1 other Workload stands before it" in answer.headline.sentence
+    assert " stands before it in ClusterQueue" in answer.headline.sentence
     assert "big" in answer.headline.sentence
     assert "4 cpu" in answer.headline.sentence
 

@@ -24,7 +24,7 @@ def _cluster(*, active: bool) -> Cluster:
 def test_fires() -> None:
     answer = _cluster(active=False).ask("team-a/train")
     assert answer.headline.rule == RULE
-    assert "longer than the 2 hours it may (10 minutes of earlier runs count too)" in sentence(answer, RULE)
+    assert "longer than the 2 hours it may (all its runs together took 10 minutes)" in sentence(answer, RULE)
 
 
 def test_near_miss() -> None:

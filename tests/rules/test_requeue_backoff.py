@@ -42,7 +42,7 @@ def test_a_check_that_asked_for_a_new_try() -> None:
         message='Evicted due to AdmissionCheck in Retry state: "budget" (come back later)',
     )
     said = sentence(cluster.ask("ml-a/img-1"), RULE)
-    assert 'AdmissionCheck budget said: "come back later"' in said
+    assert 'AdmissionCheck budget asked for a new try: "come back later"' in said
     assert "manifest unknown" not in said
 
 

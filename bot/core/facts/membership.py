@@ -120,6 +120,7 @@ _LONGEST_NAME = (
 )
 _FEWEST_POD_SETS = 8  # every version allows so many
 _RECENT = 1800.0  # seconds; Kubernetes keeps events for an hour
+_WHERE_IT_FAILED = re.compile(r"^Error creating(?: \w+)?: ")
 _DENIED = re.compile(
     r"denied the request|is invalid: |Too many: |podSets|cannot create workload|already exists and is not|prebuilt|"
     r"failed to create workload",
@@ -544,7 +545,7 @@ class Membership:
             old = (self._facts.age(event.last_seen) or 0) > _RECENT
             if by_kueue and not webhook_down and not old and _DENIED.search(event.message):
                 return Refused(
-                    quoted(event.message),
+                    quoted(_WHERE_IT_FAILED.sub("", event.message)),
                     subject_of(item),
                     f"event {event.reason}",
                     quoted(event.message),

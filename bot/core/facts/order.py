@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from bot.core import objects as o
+from bot.core import texts
 from bot.core.diagnosis import Ahead, AheadJob, Holder
 from bot.core.facts.assignment import Figure
 from bot.core.facts.identity import PREFIX, REPLACEMENT_FOR, dig, is_variant
@@ -173,7 +174,9 @@ def verdict_text(workload: o.Workload) -> str:
     """
     found = condition(workload.status.conditions, "QuotaReserved")
     text = quota_text(workload)
-    if found is None or found.reason in _NO_VERDICT or text.lower().startswith(_NOT_LOOKED_AT):
+    if found is None or text.lower().startswith(_NOT_LOOKED_AT):
+        return ""
+    if found.reason in _NO_VERDICT and not isinstance(texts.quota(text), texts.VERDICTS):
         return ""
     evicted = condition(workload.status.conditions, "Evicted")
     return "" if evicted is not None and evicted.message == text else text
@@ -497,11 +500,11 @@ class Order:
 
     def _motion(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """By place in the line: those not decided about or evicted for, and the first few of the parked ones."""
-        texts = [verdict_text(w) for w in self.line_up]
-        shapes = {self._shape(w) for w, text in zip(self.line_up, texts, strict=True) if text}
+        verdicts = [verdict_text(w) for w in self.line_up]
+        shapes = {self._shape(w) for w, text in zip(self.line_up, verdicts, strict=True) if text}
         moving: list[int] = []
         parked: list[int] = []
-        for at, (other, text) in enumerate(zip(self.line_up, texts, strict=True)):
+        for at, (other, text) in enumerate(zip(self.line_up, verdicts, strict=True)):
             if not text:
                 if not shapes or self._shape(other) not in shapes:
                     moving.append(at)

@@ -65,9 +65,16 @@ def behind_in_queue(facts: Facts) -> Found | None:
     if first.why.startswith("higher priority"):
         steps.append(Step("asker", "Or give it a higher priority class, if it deserves one."))
     kind, name = job_of(first.workload)
+    queue, before = (
+        named("ClusterQueue", order.queue.name),
+        f"{kind} {named(kind, name, first.workload.namespace)}{size}",
+    )
+    if line.position == 1:
+        sentence = f"It would fit, but {before} stands before it in ClusterQueue {queue}: {first.why}."
+    else:
+        sentence = f"It would fit, but {where} before it in ClusterQueue {queue}, first {before}: {first.why}."
     return Found(
-        f"It would fit, but {where} before it in ClusterQueue {named('ClusterQueue', order.queue.name)}, first"
-        f" {kind} {named(kind, name, first.workload.namespace)}{size}: {first.why}.",
+        sentence,
         tuple(Evidence(who, "order", s.why, "computed") for who, s in zip(subjects, shown, strict=True)),
         tuple(steps),
         subjects,

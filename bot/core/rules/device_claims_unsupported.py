@@ -1,5 +1,6 @@
 """Rule device-claims-unsupported."""
 
+import re
 from typing import Any
 
 from bot.core import objects as o
@@ -11,6 +12,8 @@ from bot.core.names import named, quoted, subject
 from bot.core.objects import condition
 from bot.core.rule import rule
 from bot.core.texts import cited
+
+_FIELD = re.compile(r"^\[?spec\.\S+: (?:(?:Internal error|Not found|Forbidden|Required value|Invalid value: [^:]*): )?")
 
 
 @rule("queue", move="asker", outlook="fix", phases=("waiting",), needs=("Workload", "ResourceClaimTemplate"))
@@ -120,25 +123,31 @@ def _told(
             )
         case "selection-unsupported":
             return (
-                f"The claim selects devices in a way that Kueue does not count: {cited(text, 300)}.",
+                f"The claim selects devices in a way that Kueue does not count: {cited(_core(text), 300)}.",
                 "asker",
                 "Ask for an exact count of devices of one DeviceClass.",
             )
         case "too-few-devices":
             of = f" of DeviceClass {name}" if name else ""
             return (
-                f"The cluster has too few devices{of} that match the claim: {cited(text, 300)}.",
+                f"The cluster has too few devices{of} that match the claim: {cited(_core(text), 300)}.",
                 "platform",
                 "Add devices, or ask for fewer or for others.",
             )
         case "class-unreadable":
+            what = f"DeviceClass {name}" if name else "the devices of the cluster"
             return (
-                f"Kueue cannot read {'DeviceClass ' + name if name else 'the devices of the cluster'}: {cited(text, 300)}.",
+                f"Kueue cannot read {what}: {cited(_core(text), 300)}.",
                 "platform",
                 "See whether the DeviceClass exists and whether Kueue may read it and the ResourceSlices.",
             )
     return (
-        f"Kueue cannot count the devices that the pods claim: {cited(text, 300)}.",
+        f"Kueue cannot count the devices that the pods claim: {cited(_core(text), 300)}.",
         "asker",
         "Change the claim as Kueue says, or ask for devices that Kueue counts.",
     )
+
+
+def _core(text: str) -> str:
+    """Give what Kueue says without the path of the field and the kind of error that stand before it."""
+    return _FIELD.sub("", text)

@@ -44,7 +44,7 @@ def fits_but_not_admitted(facts: Facts) -> Found | None:
         if (figure.flavor, figure.resource) in keys
     ]
     room = words.listing(
-        f"flavor {quoted(flavor)} has {words.listing(_room(figure) for figure in figures if figure.flavor == flavor)}"
+        f"flavor {quoted(flavor)} has {_room([figure for figure in figures if figure.flavor == flavor])}"
         for flavor in dict.fromkeys(figure.flavor for figure in figures)
     )
     if not figures:
@@ -82,18 +82,25 @@ def _complains_now(facts: Facts) -> bool:
     if said is None or not any(isinstance(reason, texts.NotFree) for part in said.pod_sets for reason in part.reasons):
         return False
     condition = o.condition(facts.identity.want().status.conditions, "QuotaReserved")
-    last = max(filter(None, (facts.history.last_look, condition and condition.last_transition_time)), default=None)
+    flipped = condition.last_transition_time if condition is not None else None
+    last = max((moment for moment in (facts.history.last_look, flipped) if moment is not None), default=None)
     age = facts.age(last)
     return age is None or age < facts.thresholds.young
 
 
-def _room(figure: Figure) -> str:
-    free, asked = figure.available.amount, figure.requested
-    return f"{words.amount(figure.resource, free)} free for the {human(figure.resource, asked)} that it asks for"
+def _room(figures: list[Figure]) -> str:
+    """What is free for what is asked, devices first."""
+    parts: list[str] = []
+    for figure in sorted(figures, key=lambda figure: ("/" not in figure.resource, figure.resource)):
+        free, asked = words.amount(figure.resource, figure.available.amount), human(figure.resource, figure.requested)
+        parts.append(f"{free} for {asked}" if parts else f"{free} free for the {asked} that it asks for")
+    return words.listing(parts)
 
 
 def _outdated(facts: Facts) -> str:
-    """Say what Kueue's own text claims that the objects contradict."""
+    """Say what Kueue's own text claims that the objects contradict; words that nobody knows are quoted."""
+    if facts.history.is_verdict and facts.history.said is None:
+        return f" Kueue says {texts.cited(facts.history.text)}."
     said = texts.assignment(facts.history.text)
     reasons = [reason for part in said.pod_sets for reason in part.reasons] if said is not None else []
     claims = []

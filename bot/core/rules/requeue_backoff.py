@@ -49,12 +49,13 @@ def requeue_backoff(facts: Facts) -> Found | None:
         evidence.append(
             Evidence(about, "status.conditions[Evicted]", quoted(f"{evicted.reason}: {evicted.text}"), "kueue")
         )
-        sentence += (
-            f": it was evicted {_times(state.count or evicted.count)} ({quoted(evicted.reason)}{_reason(evicted)})."
-        )
         said = eviction(evicted.text)
-        for check, words in said.checks if said is not None else ():
-            sentence += f" AdmissionCheck {named('AdmissionCheck', check)} said: {cited(words)}."
+        checks = [
+            f"AdmissionCheck {named('AdmissionCheck', check)} asked for a new try{f': {cited(words)}' if words else ''}"
+            for check, words in (said.checks if said is not None else ())
+        ]
+        why = f", {'; '.join(checks)}" if checks else f" ({quoted(evicted.reason)}{_reason(evicted)})"
+        sentence += f": it was evicted {_times(state.count or evicted.count)}{why}."
         if evicted.reason == "PodsReadyTimeout" and trouble is not None:
             failed = quoted(trouble.text, 300)
             pod = named("Pod", trouble.name, workload.namespace)
