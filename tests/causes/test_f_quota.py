@@ -734,3 +734,43 @@ def test_labels_of_the_whole_group() -> None:
     assert "kubernetes-sigs/kueue#12446" in issue.sentence
     assert "Upgrade Kueue to 0.17.6" in issue.next[0].do
     assert "known-kueue-issue" not in {finding.rule for finding in cluster.ask("team-a/train").context}
+
+
+def growing(pods: int, busy: int, flavors: dict[str, Any] | None = None) -> Cluster:
+    """An elastic Job that runs with 2 pods and wants more, others holding some of 8."""
+    queue_ = queue("ml-cq", flavors or {"a100": {GPU: 8}})
+    cluster = small(
+        queue_, gpus("big", busy), waiting("train", pod_set("main", pods, nvidia_com__gpu=1), text=said(SHORT))
+    )
+    elastic = {"metadata": {"annotations": {"kueue.x-k8s.io/elastic-job": "true"}}}
+    old = cluster.get("Workload", "job-big")
+    mine = cluster.get("Workload", "job-train")["metadata"]
+    old["metadata"] |= {
+        **mine,
+        "name": "job-train-1",
+        "uid": "job-train-1",
+        "annotations": elastic["metadata"]["annotations"],
+    }
+    part = {"name": "main", "count": 2, "flavors": {GPU: "a100"}, "resourceUsage": {GPU: "2"}}
+    old["spec"]["podSets"] = [pod_set("main", 2, nvidia_com__gpu=1)]
+    old["status"]["admission"] = {"clusterQueue": "ml-cq", "podSetAssignments": [part]}
+    replaces = {"metadata": {"annotations": {"kueue.x-k8s.io/workload-slice-replacement-for": "team-a/job-train-1"}}}
+    return (
+        cluster.add(old)
+        .edit("Job", "train", elastic | {"spec": {"suspend": False}})
+        .edit("Workload", "job-train", replaces)
+    )
+
+
+def test_an_elastic_job_asks_for_the_difference() -> None:
+    """F33, L01: 4 pods beside the 2 that run need 2 more GPUs, of which one is free."""
+    rows = (("a100", GPU, "2", "8", "7", "1", "8", "wait"),)
+    answer = Asked(growing(4, 5), "quota-in-use", WAIT, ("Needs 1 more", "3 pods instead of 4"), rows=rows).check()
+    assert not [step for step in answer.headline.next if "per pod" in step.do or "partial admission" in step.do]
+
+
+def test_an_elastic_job_keeps_its_flavor() -> None:
+    """F07: flavor b is free and of no use."""
+    cluster = growing(4, 6, {"a100": {GPU: 8}, "b": {GPU: 8}})
+    answer = Asked(cluster, "quota-in-use", WAIT, ("the slice it replaces is in flavor a100",)).check()
+    assert not [step for step in answer.headline.next if "pods instead of" in step.do]

@@ -39,13 +39,21 @@ class PodSetRequests:
     """What was not read and might add to the requests."""
     kept: Mapping[str, str] = field(default_factory=dict)
     """By resource, the flavor that an elastic slice must keep."""
+    before: Mapping[str, int] = field(default_factory=dict)
+    """What the slice that it replaces holds, and `requests` leave out."""
 
     def scaled(self, count: int) -> "PodSetRequests":
-        """Give the same pod set with another number of pods; amounts follow in proportion, rounded up."""
+        """Give the same pod set with another number of pods; amounts follow in proportion, rounded up.
+
+        Those of an elastic slice stay what it wants beyond the slice that it replaces.
+        """
         if self.count <= 0:
             return self
-        requests = {name: -(-value * count // self.count) for name, value in self.requests.items()}
-        return replace(self, count=count, requests=requests)
+        requests = {}
+        for name, value in self.requests.items():
+            held_before = self.before.get(name, 0)
+            requests[name] = max(0, -(-(value + held_before) * count // self.count) - held_before)
+        return replace(self, count=count, requests={name: value for name, value in requests.items() if value > 0})
 
 
 def left_to_run(workload: o.Workload, pod_set: o.PodSet) -> int:
@@ -81,11 +89,13 @@ def asked(workload: o.Workload, snapshot: Snapshot, *, pods_covered: bool) -> tu
         if pods_covered:
             requests[PODS] = count
         kept: Mapping[str, str] = {}
+        held_before: Mapping[str, int] = {}
         if old is not None:
             before = next((entry for entry in reserved(old) if entry.name == pod_set.name), None)
             if before is not None:
                 requests = {name: max(0, value - before.amounts.get(name, 0)) for name, value in requests.items()}
                 kept = before.flavors if before.count else {}
+                held_before = before.amounts
         found.append(
             PodSetRequests(
                 pod_set.name,
@@ -96,6 +106,7 @@ def asked(workload: o.Workload, snapshot: Snapshot, *, pods_covered: bool) -> tu
                 pod_set.min_count if pod_set.min_count is not None and pod_set.min_count < count else None,
                 missing,
                 kept,
+                held_before,
             )
         )
     return tuple(found)

@@ -100,7 +100,7 @@ def _fewer(facts: "Facts") -> tuple[int, int, Literal["fits", "wait"]] | None:
             pod_sets[at].count,
             lambda n, goal=goal: _reaches(place(offer, _with(pod_sets, at, pod_sets[at].scaled(n))), goal),  # type: ignore[misc]
         )
-        if pods > 0:
+        if pods > 0 and (pod_sets[at].scaled(pods).requests or not pod_sets[at].before):
             return at, pods, goal
     return None
 
@@ -130,7 +130,7 @@ def _smaller(facts: "Facts") -> list[Suggestion]:
     """Ask for less per pod: what is available, or could ever be, divided by the pods of the pod set that asks most."""
     quota = facts.quota
     pod_sets, short = quota.requests, quota.shortfall
-    if short is None or not short.figures or any(entry.resource == PODS for entry in short.figures):
+    if short is None or not short.figures or _grows(facts) or any(entry.resource == PODS for entry in short.figures):
         return []
     main = short.figures[0]
     at = max(range(len(pod_sets)), key=lambda n: pod_sets[n].requests.get(main.resource, 0), default=None)
@@ -165,10 +165,15 @@ def _round(resource: str, value: int) -> int:
     return value // size * size if value >= size else value
 
 
+def _grows(facts: "Facts") -> bool:
+    """Whether it is an elastic job that runs already and wants more pods: those must be like the others."""
+    return any(pod_set.before for pod_set in facts.quota.requests)
+
+
 def _partial(facts: "Facts") -> list[Suggestion]:
     found = _fewer(facts)
     root = facts.identity.root
-    if found is None or found[2] != "fits" or not isinstance(root, o.Job):
+    if found is None or found[2] != "fits" or not isinstance(root, o.Job) or _grows(facts):
         return []
     if (root.kind, root.api_version) != ("Job", "batch/v1") or MIN_PARALLELISM in root.metadata.annotations:
         return []
