@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import itertools
 import json
+import sqlite3
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -15,9 +16,10 @@ import aiohttp
 import pytest
 import structlog
 
+from bot.app import Bot, running
 from bot.core.disclosure import Audience
 from bot.core.reference import JobRef
-from bot.demo.slack import BOT, Delivery, LocalSlack
+from bot.demo.slack import BOT, Channel, Delivery, LocalSlack, Person, mention_event
 from bot.service import Look
 from bot.slack import watching
 from bot.slack.memory import Memory
@@ -26,6 +28,7 @@ from bot.store import Store, Watch, new_id
 from tests import postgres
 from tests.clusters import Cluster, recorded
 from tests.workspace import Recorded, World, by_bot, shown, workspace
+from tests.workspace import settings as configured
 
 JOB_UID = "11111111-2222-3333-4444-555555555555"
 START = 1_800_000_000.0
@@ -519,38 +522,87 @@ async def test_a_process_that_is_told_to_end_leaves_no_question_untold_and_tells
         assert [m["text"] for m in messages if "ephemeral" in m and "Interrupted" in m["text"]] == []
 
 
+@pytest.mark.parametrize("when", ["at the start", "later"])
+async def test_a_store_that_hangs_delays_nobody_for_long(
+    when: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bot.slack.memory.PATIENCE_SECONDS", 0.3)
+    if when == "at the start":
+
+        async def hang(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            await reader.read()
+            writer.close()
+
+        async with await asyncio.start_server(hang, "127.0.0.1", 0) as server:
+            url = f"postgresql://bot@127.0.0.1:{server.sockets[0].getsockname()[1]}/postgres"
+            async with started(url=url) as at:
+                await at.world.ask("team-a/train")
+                await at.world.card()
+                assert not at.world.bot.memory.works
+        return
+    path = tmp_path / "store.sqlite3"
+    async with started(url=f"sqlite:///{path}") as at:
+        other = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+        await asyncio.to_thread(other.execute, "BEGIN IMMEDIATE")
+        await at.world.ask("team-a/train")
+        await at.world.card()
+        assert "could not be kept" in shown(await press(at))
+        other.execute("COMMIT")
+        other.close()
+        at.world.bot.memory._rest_until = 0.0
+        await at.world.slack.until(lambda: at.world.bot.memory.works or None)
+        assert await at.world.bot.memory.first(["after"])
+        assert not await at.world.bot.memory.first(["after"])
+
+
 # Deliveries to several replicas
 
 
-async def test_a_thousand_deliveries_to_three_replicas_are_one_answer(postgresql: postgres.Server) -> None:
+@contextlib.asynccontextmanager
+async def replicas(slack: LocalSlack, url: str) -> AsyncIterator[tuple[list[Bot], list[Recorded], Channel, Person]]:
+    """Three bots with one store, all connected to one workspace."""
+    ann = slack.person("ann")
+    channel = slack.channel("ml", ann)
+    services = [Recorded(same_job("quota-in-use")) for _ in range(3)]
+    async with slack.serve() as api_url, contextlib.AsyncExitStack() as stack:
+        values = configured(api_url, store_url=url, watch_poll_seconds=3600)
+        bots = [await stack.enter_async_context(running(values, service)) for service in services]
+        await slack.until(lambda: len(slack._sockets) == 3 or None)
+        for bot in bots:
+            await bot.greeted.wait()
+        yield bots, services, channel, ann
+
+
+def idle(bots: list[Bot]) -> bool | None:
+    return not any(len(bot.work) for bot in bots) or None
+
+
+@pytest.mark.parametrize("forgetful", [False, True])
+async def test_a_thousand_deliveries_to_three_replicas_are_one_answer(
+    postgresql: postgres.Server, *, forgetful: bool
+) -> None:
     slack = LocalSlack(ack_seconds=60)
-    async with contextlib.AsyncExitStack() as stack:
-        worlds = [
-            await stack.enter_async_context(
-                workspace(
-                    Recorded(same_job("quota-in-use")), slack=part, store_url=postgresql.url, watch_poll_seconds=3600
-                )
-            )
-            for part in (slack, LocalSlack(), LocalSlack())
-        ]
-        for world in worlds[1:]:
-            world.bot.desk.poster.client.base_url = f"{slack.base_url}/api/"
-        commands = [world.bot.desk for world in worlds]
-        body = {
-            "trigger_id": f"{new_id()}.1", "channel_id": worlds[0].ml.id, "user_id": worlds[0].ann.id,
-            "team_id": worlds[0].ann.team, "text": "team-a/train", "response_url": "",
-        }  # fmt: skip
+    async with replicas(slack, postgresql.url) as (bots, services, channel, ann):
+        first = await slack.command("team-a/train", channel, ann, trigger_id=new_id())
+        for _ in range(20):
+            if forgetful:  # as if each replica had been started anew
+                for bot in bots:
+                    bot.desk.deliveries._seen.clear()
+            await asyncio.gather(*(slack.deliver("slash_commands", first.payload) for _ in range(50)))
+            await slack.until(partial(idle, bots), seconds=60)
+        assert len(by_bot(channel.roots())) == 1
+        assert sum(len(service.asked) for service in services) == 1
 
-        async def deliver(number: int) -> None:
-            desk = commands[number % 3]
-            if number % 50:
-                desk.deliveries._seen.clear()  # as if the replica had forgotten it
-            desk.take_command(body, None)
 
-        await asyncio.gather(*(deliver(number) for number in range(1000)))
-        await slack.until(lambda: not any(len(world.bot.work) for world in worlds) or None, seconds=60)
-        assert len(by_bot(worlds[0].ml.roots())) == 1
-        assert sum(len(world.service.asked) for world in worlds if isinstance(world.service, Recorded)) == 1
+async def test_a_repeated_mention_is_answered_by_one_of_three_replicas(postgresql: postgres.Server) -> None:
+    slack = LocalSlack(ack_seconds=60)
+    async with replicas(slack, postgresql.url) as (bots, services, channel, ann):
+        said = slack.put(channel, {"user": ann.id, "text": f"<@{BOT}> team-a/train", "team": ann.team})
+        event = mention_event("app_mention", said, channel, ann)
+        await asyncio.gather(*(slack.event(event, ann, event_id=f"Ev{said['ts']}") for _ in range(100)))
+        await slack.until(partial(idle, bots), seconds=60)
+        assert sum(len(service.asked) for service in services) == 1
+        assert len(by_bot(channel.thread(said["ts"]))) == 1
 
 
 async def test_the_store_remembers_a_delivery_over_a_restart(tmp_path: Path) -> None:

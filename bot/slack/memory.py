@@ -22,6 +22,8 @@ T = TypeVar("T")
 
 PATIENCE_SECONDS = 3.0
 """How long anybody waits for the store."""
+LAST_SECONDS = 11.0
+"""How long what was asked of the store may still take at the end: a little longer than a locked SQLite file's limit."""
 RETRY_SECONDS = 5.0
 PRUNE_SECONDS = 900.0
 
@@ -41,11 +43,13 @@ class Memory:
         """Remember nothing yet; see `kept`."""
         self._url, self.lease, self.clock = url, lease, clock
         self.owner = f"{socket.gethostname()[:40]}:{os.getpid()}:{secrets.token_hex(4)}"
-        self.problem = "" if url else "there is no store"
+        self.problem = "it is not open yet" if url else "there is none"
+        self._lost = False
         self._store: Store | None = None
         self._rest_until = 0.0
         self._pruned = float("-inf")
         self._rooted: set[str] = set()
+        self._asked: set[asyncio.Future[Any]] = set()
 
     @contextlib.asynccontextmanager
     async def kept(self) -> AsyncIterator["Memory"]:
@@ -56,11 +60,18 @@ class Memory:
         tried = asyncio.Event()
         keeping = asyncio.create_task(self._keep(tried), name="store")
         try:
-            await tried.wait()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(PATIENCE_SECONDS):
+                    await tried.wait()
             yield self
         finally:
-            keeping.cancel()
-            await asyncio.gather(keeping, return_exceptions=True)
+            if self._asked:
+                await asyncio.wait(self._asked, timeout=LAST_SECONDS)
+            left = {keeping, *self._asked}
+            while left:  # a driver may swallow a cancellation
+                for task in left:
+                    task.cancel()
+                _, left = await asyncio.wait(left, timeout=1)
 
     async def _keep(self, tried: asyncio.Event) -> None:
         while True:
@@ -82,27 +93,26 @@ class Memory:
         while True:
             await asyncio.sleep(min(self.lease / 3, RETRY_SECONDS))
             try:
-                async with asyncio.timeout(PATIENCE_SECONDS):
-                    await store.renew_answers(self.owner, self.clock() + self.lease)
-                    if time.monotonic() - self._pruned > PRUNE_SECONDS:
-                        gone = await store.prune(self.clock())
-                        self._pruned = time.monotonic()
-                        _log.debug("pruned", rows=gone)
+                await self._wait_for(store.renew_answers(self.owner, self.clock() + self.lease))
+                if time.monotonic() - self._pruned > PRUNE_SECONDS:
+                    gone = await self._wait_for(store.prune(self.clock()))
+                    self._pruned = time.monotonic()
+                    _log.debug("pruned", rows=gone)
                 self._well()
             except (StoreError, TimeoutError) as error:
                 self._ill("upkeep", error)
 
     def _well(self) -> None:
-        if self.problem:
+        if self._lost:
             _log.info("store is there again")
-        self.problem, self._rest_until = "", 0.0
+        self.problem, self._rest_until, self._lost = "", 0.0, False
 
     def _ill(self, what: str, error: BaseException) -> None:
         telemetry.STORE_ERRORS.labels(what=what).inc()
         reason = str(error) or "it does not answer in time"
-        if not self.problem:
+        if not self._lost:
             _log.error("store lost; nothing is remembered until it is back", what=what, error=reason)
-        self.problem = reason
+        self.problem, self._lost = reason, True
         self._rest_until = time.monotonic() + RETRY_SECONDS
 
     @property
@@ -122,11 +132,26 @@ class Memory:
         if store is None or not self.works:
             return otherwise
         try:
-            async with asyncio.timeout(PATIENCE_SECONDS):
-                return await do(store)
+            return await self._wait_for(do(store))
         except (StoreError, TimeoutError) as error:
             self._ill(what, error)
             return otherwise
+
+    async def _wait_for(self, answer: Awaitable[T]) -> T:
+        """Wait for the store, but not longer than a moment. Raises StoreError and TimeoutError.
+
+        What hangs is left to its own time limits: cancelling it would wait for it.
+        """
+        asked = asyncio.ensure_future(answer)
+        self._asked.add(asked)
+        asked.add_done_callback(self._answered)
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            return await asyncio.shield(asked)
+
+    def _answered(self, asked: asyncio.Future[Any]) -> None:
+        self._asked.discard(asked)
+        if not asked.cancelled() and (error := asked.exception()) is not None:
+            _log.debug("store refused", error=str(error))
 
     # Deliveries
 

@@ -335,11 +335,12 @@ def _engine(url: str) -> AsyncEngine:
             f"a store URL starts with sqlite:/// or postgresql://, not with {shown!r}; example: sqlite:///store.sqlite3"
         )
     if scheme.startswith("sqlite"):
-        # in memory every connection is a database of its own: there is one, and transactions take turns
-        alone = (
-            {"poolclass": sa.AsyncAdaptedQueuePool, "pool_size": 1, "max_overflow": 0} if not rest.strip("/") else {}
-        )
-        engine = create_async_engine(f"sqlite+aiosqlite://{rest}", connect_args={"timeout": 10}, **alone)
+        # Every transaction takes the write lock, so more connections than one would only wait for each other in the file;
+        # and in memory each would be a database of its own.
+        engine = create_async_engine(
+            f"sqlite+aiosqlite://{rest}", connect_args={"timeout": 10}, poolclass=sa.AsyncAdaptedQueuePool, pool_size=1,
+            max_overflow=0, pool_timeout=10,
+        )  # fmt: skip
 
         def on_connect(connection: Any, _record: Any) -> None:  # noqa: ANN401 - DBAPI objects
             connection.isolation_level = None  # the driver's own transactions would start too late
