@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import structlog
 
-from bot.demo.slack import BOT, Channel, LocalSlack
+from bot.demo.slack import BOT, Channel, LocalSlack, mention_event
 from bot.settings import Access
 from bot.slack import reading
 from bot.slack.talk import ASK_WHY, WHY
@@ -244,12 +244,51 @@ async def test_where_the_thread_is_closed_the_answer_is_private() -> None:
 # The message shortcut
 
 
-async def test_the_shortcut_answers_in_the_thread_of_an_alert() -> None:
+async def test_the_shortcut_answers_in_the_thread_of_an_alert_and_says_who_asked() -> None:
     async with workspace(recorded(QUOTA)) as world:
         alert = world.slack.put(world.ml, dict(ALERT))
         await world.slack.shortcut(WHY, world.ann, alert, world.ml)
         card = await reply(world, alert["ts"])
         assert SENTENCE in shown(card)
+        assert f"Asked by <@{world.ann.id}>" in shown(card)
+
+
+async def test_the_shortcut_on_our_own_verdict_is_about_its_job() -> None:
+    async with workspace(recorded(QUOTA)) as world:
+        await world.ask("team-a/train")
+        await world.card()
+        await idle(world)
+        root = await world.root()
+        await world.slack.shortcut(WHY, world.ann, root, world.ml)
+        assert SENTENCE in shown(await reply(world, root["ts"], count=2))
+
+
+async def test_in_our_own_thread_no_scope_is_needed() -> None:
+    slack = LocalSlack()
+    slack.fail("conversations.replies", error="missing_scope", times=9)
+    async with workspace(recorded(QUOTA), slack=slack) as world:
+        await world.ask("team-a/train")
+        card = await world.card()
+        await idle(world)
+        await slack.say(mention("and now?"), world.ml, world.ann, thread_ts=card["thread_ts"])
+        assert SENTENCE in shown(await reply(world, card["thread_ts"], count=2))
+
+
+@pytest.mark.parametrize("mode", ["socket", "http"])
+async def test_a_hundred_mentions_are_acknowledged_at_once_while_the_cluster_hangs(mode: str) -> None:
+    service = Recorded(recorded(QUOTA))
+    service.gate.clear()
+    async with workspace(service, slack_mode=mode) as world:
+        said = [
+            world.slack.put(world.ml, {"user": world.ann.id, "text": mention(f"team-a/job-{n}")}) for n in range(100)
+        ]
+        events = [mention_event("app_mention", message, world.ml, world.ann) for message in said]
+        deliveries = await asyncio.gather(*(world.slack.event(event, world.ann) for event in events))
+        assert max(delivery.seconds or 9 for delivery in deliveries) < 1.5, (
+            "on a machine without other work it is under 0.5"
+        )
+        assert not [delivery for delivery in deliveries if delivery.attempts]
+        service.gate.set()
 
 
 def mrkdwn(text: str) -> dict[str, str]:
@@ -338,9 +377,11 @@ async def test_where_nothing_is_found_the_form_asks_and_says_what_is_wrong_besid
         assert (asked[0].cluster, asked[0].kind) == ("lab", "Job")
 
 
-async def test_the_form_refuses_inline_what_may_not_be_asked() -> None:
+@pytest.mark.parametrize("mode", ["socket", "http"])
+async def test_the_form_refuses_inline_what_may_not_be_asked(mode: str) -> None:
     service = Recorded(recorded(QUOTA))
-    async with workspace(service, access=(Access(name="default", namespaces=("lab-*",)),)) as world:
+    rules = (Access(name="default", namespaces=("lab-*",)),)
+    async with workspace(service, access=rules, slack_mode=mode) as world:
         said = await world.slack.say("it hangs", world.ml, world.ann)
         await world.slack.shortcut(WHY, world.ann, said, world.ml)
         delivery = await world.slack.submit(await opened(world), world.ann, values(namespace="team-a", name="train"))

@@ -32,6 +32,9 @@ from bot.store import Answer
 ACKNOWLEDGE_SECONDS = 3.0
 """How long work waits for its acknowledgement to be on its way."""
 
+_SILENT = frozenset({"shortcut", "form", "choice", "share"})
+"""Ways to ask of which nobody else sees anything: the answer says who asked."""
+
 EXPLAIN_GRACE = 5.0
 """Seconds beyond the read deadline after which an answer counts as not coming."""
 
@@ -399,6 +402,8 @@ class Desk:
         place = question.place
         root_ts = place.thread_ts
         forms = self.forms(diagnosis, "" if root_ts else question.asker.user)
+        if root_ts and question.entry in _SILENT:
+            forms = [wording.with_remark(form, wording.asked(question.asker.user)) for form in forms]
         try:
             async with asyncio.timeout(self.settings.answer_seconds):
                 if not root_ts:

@@ -115,6 +115,10 @@ class Talk:
         text, private = wording.wish(str(heard.event.get("text") or ""))
         said = self._words(text)
         if wording.is_help(said) or desk.turned_away(asker) is not None:
+            if desk.turned_away(asker) is not None:
+                desk.audit(
+                    heard.entry, asker, place, "stranger" if desk.home.team or desk.home.enterprise else "starting"
+                )
             await self._say(heard, desk.help(asker, place, heard.entry))
             return
         verb, _, rest = said.partition(" ")
@@ -130,6 +134,8 @@ class Talk:
             refs = await self._jobs_of(messages, heard)
             if problem.word:
                 refs = [ref for ref in refs if ref.name == problem.word]
+            elif not refs:
+                refs = await self._remembered(place.channel, heard.thread_ts)
         if len(refs) > 1:
             refs = await self._likely(refs, asker, place)
         if len(refs) == 1:
@@ -197,6 +203,11 @@ class Talk:
                         spaces[cluster] = frozenset(known)
         there = [ref for ref in allowed if ref.cluster not in spaces or ref.namespace in spaces[ref.cluster]]
         return there or allowed
+
+    async def _remembered(self, channel: str, ts: str) -> list[JobRef]:
+        """Give the job of our latest answer that stands in a message or its thread; the store knows it without a scope."""
+        answer = await self.desk.memory.answer_of(channel, ts)
+        return [] if answer is None else [JobRef(answer.namespace, answer.name, answer.kind, answer.cluster)]
 
     async def _thread(self, channel: str, thread_ts: str) -> tuple[list[Mapping[str, Any]], str]:
         """Read a thread; gives its messages, and why they are not all there."""
@@ -289,6 +300,8 @@ class Talk:
             await desk.reach(place, turned, "shortcut")
             return
         refs = self._jobs([message], asker, place) if message else []
+        if not refs and message.get("user") == desk.home.user:
+            refs = await self._remembered(channel, str(message.get("ts") or ""))
         if len(refs) > 1:
             refs = await self._likely(refs, asker, place)
         if len(refs) == 1:

@@ -227,6 +227,11 @@ def asked_by(root: Message, user: str) -> Message:
     return Message(root.text, [*root.blocks, _context(f"Asked by <@{user}> · the details are in the thread")])
 
 
+def asked(user: str) -> str:
+    """Say on a card who asked, where nothing else shows it."""
+    return f"Asked by <@{user}>"
+
+
 _ASKED_BY = "asked-by:"
 
 
