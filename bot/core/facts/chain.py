@@ -139,6 +139,8 @@ def _flavors(facts: "Facts") -> list[Link]:
         if tried and name not in tried and name not in missing:
             continue
         state, ok = _fit([row for row in rows if row.flavor == name])
+        if state == "fits":
+            state, ok = _try(lambda name=name: _placed(facts, name), None) or (state, ok)  # type: ignore[misc]
         found.append(_flavor(facts, name, state, ok=ok))
     return found
 
@@ -165,6 +167,16 @@ def _fit(rows: list[QuotaRow]) -> tuple[str, bool | None]:
     if short:
         return ", ".join(short), False
     return ("fits", True) if all(row.verdict == "fits" for row in rows) else ("does not fit", False)
+
+
+def _placed(facts: "Facts", name: str) -> tuple[str, bool] | None:
+    """The state of a flavor that has the quota and not the place; None when its topology holds the pods, or it has none."""
+    if not facts.topology.levels(name) or facts.topology.delayed(name):
+        return None
+    room = next((room for room in facts.topology.rooms(name) if not room.enough), None)
+    if room is None:
+        return None
+    return f"has the quota, and places for {room.fits} of {room.wanted} {room.unit}s", False
 
 
 def _cohorts(facts: "Facts") -> list[Link]:

@@ -1,5 +1,7 @@
 """Rule topology-does-not-fit."""
 
+from dataclasses import replace
+
 from bot.core import texts
 from bot.core.diagnosis import Evidence, Found, Outlook, Step
 from bot.core.facts import Facts
@@ -92,7 +94,12 @@ def _found(facts: Facts, room: Room, full: tuple[str, ...]) -> Found:
     topology, flavor = subject("Topology", room.topology), subject("ResourceFlavor", room.flavor)
     unit = f"{room.unit}{'s' if room.wanted != 1 else ''}"
     causes = ", ".join(f"{count} {quoted(cause, 120)}" for cause, count in room.excluded)
-    left_out = f" Of {room.nodes} node{'s' if room.nodes != 1 else ''} left out: {causes}." if causes else ""
+    out = sum(count for _, count in room.excluded)
+    left_out = (
+        f" Of {room.nodes} node{'s' if room.nodes != 1 else ''}, {out} {'is' if out == 1 else 'are'} left out: {causes}."
+        if causes
+        else ""
+    )
     outside = any(not cause.endswith(("in use", "too small")) for cause, _ in room.excluded)
     if room.problem == "no-domains":
         if room.unlabelled:
@@ -156,8 +163,9 @@ def _steps(room: Room, *, never: bool, outside: bool) -> tuple[Step, ...]:
     if room.unlabelled:
         labels = ", ".join(label for label, _ in room.unlabelled)
         steps.append(Step("platform", f"Label the nodes of flavor {room.flavor} with {labels}."))
-    elif outside:
-        steps.append(Step("platform", "Look at the nodes that are left out: uncordon, untaint or repair them."))
+    look = Step("platform", "Look at the nodes that are left out: uncordon, untaint or repair them.")
+    if not room.unlabelled and outside and (never or room.problem == "no-domains"):
+        steps.append(look)
     if room.problem != "no-domains":
         if not never:
             steps.append(Step("nobody", "Wait until pods in one domain finish."))
@@ -167,6 +175,8 @@ def _steps(room: Room, *, never: bool, outside: bool) -> tuple[Step, ...]:
             )
         else:
             steps.append(Step("asker", "Or ask for fewer or smaller pods."))
+        if outside and not never and not room.unlabelled:
+            steps.append(replace(look, do=f"Or look{look.do[4:]}"))
     return tuple(steps) or (Step("platform", f"Add nodes with the labels of flavor {room.flavor}."),)
 
 
@@ -187,7 +197,9 @@ def _told(facts: Facts) -> Found | None:
     own = facts.identity.want()
     me = subject("Workload", own.name, own.namespace)
     excluded = ", ".join(f"{quoted(cause, 80)}: {count}" for cause, count in reason.excluded)
-    left_out = f" Of {reason.nodes} nodes left out: {excluded}." if excluded and reason.nodes is not None else ""
+    left_out = (
+        f" Of {reason.nodes} nodes some are left out: {excluded}." if excluded and reason.nodes is not None else ""
+    )
     if reason.of is None:
         sentence = f"Kueue finds no topology domain at level {quoted(reason.level, 80)}."
     else:
