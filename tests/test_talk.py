@@ -732,3 +732,61 @@ def test_one_message_is_read_no_further_than_its_limit() -> None:
     many = {"attachments": [{"text": f"team-{n}/job {'x' * 5000}"} for n in range(100)]}
     assert sum(map(len, reading.texts(many))) <= reading.LONGEST
     assert len(reading.jobs([many])) < 10
+
+
+# Buttons of old messages
+
+
+@pytest.mark.parametrize("action", ["refresh", "details", "watch"])
+@pytest.mark.parametrize("stale", ["the job is gone", "the message is gone", "another replica", "pressed twice"])
+async def test_an_old_button_is_answered_politely(action: str, stale: str) -> None:
+    slack, service = LocalSlack(), Recorded(recorded(QUOTA))
+    with structlog.testing.capture_logs() as logs:
+        async with workspace(service, slack=slack) as world:
+            await world.ask("team-a/train")
+            card = await world.card()
+            channel = world.ml
+            if stale == "the job is gone":
+                service.cluster = recorded("v0.19.2/job-not-found")
+            elif stale == "the message is gone":
+                channel.messages.remove(card)
+            if stale != "another replica":
+                seen = len(slack.calls)
+                for _ in range(2 if stale == "pressed twice" else 1):
+                    await slack.click(card, channel, world.ann, action)
+                await said(world, seen)
+        if stale == "another replica":
+            async with workspace(service, slack=slack) as world:
+                slack.channels[channel.id] = channel
+                seen = len(slack.calls)
+                await slack.click(card, channel, world.ann, action)
+                await said(world, seen)
+    assert not [entry for entry in logs if entry["log_level"] == "error"]
+
+
+async def said(world: World, seen: int) -> None:
+    """Wait until the bot has said something after so many calls, and has nothing left to do."""
+    ways = {"chat.update", "chat.postEphemeral", "chat.postMessage", "views.update", "response_url"}
+    await world.slack.until(lambda: [c for c in world.slack.calls[seen:] if c.method in ways] or None)
+    await idle(world)
+
+
+@pytest.mark.parametrize("stale", ["the job is gone", "the message is gone", "another replica"])
+async def test_an_old_private_answer_is_answered_politely(stale: str) -> None:
+    slack, service = LocalSlack(), Recorded(recorded(QUOTA))
+    async with workspace(service, slack=slack) as world:
+        await world.ask("team-a/train --private")
+        private, channel = await world.whisper(), world.ml
+        await idle(world)
+        if stale == "the job is gone":
+            service.cluster = recorded("v0.19.2/job-not-found")
+        elif stale == "the message is gone":
+            channel.messages.remove(private)
+        if stale != "another replica":
+            await slack.click(private, channel, world.ann, "share")
+            assert "team-a/train" in (await world.card())["text"]
+    if stale == "another replica":
+        async with workspace(service, slack=slack) as world:
+            slack.channels[channel.id] = channel
+            await slack.click(private, channel, world.ann, "share")
+            assert SENTENCE in shown(await world.card(channel))

@@ -42,7 +42,7 @@ def label(ref: JobRef, most: int = limits.BUTTON) -> str:
 def choice(refs: Sequence[JobRef], example: str) -> Message:
     """Ask which of several jobs is meant; `example` is how to ask without pressing anything."""
     shown = [ref for ref in refs if len(question(ref)) <= limits.OPTION_VALUE][:_OPTIONS]
-    names = words.listed([question(ref) for ref in shown], 8)
+    names = words.listed([label(ref, 200) for ref in refs], 8)
     said = f"Which job is meant? Found here: {names}."
     how = f"Choose one, or write {example}."
     left = len(refs) - len(shown)
