@@ -23,6 +23,8 @@ def namespace_not_found(facts: Facts) -> Found | None:
         `suggestions`, the names that come close.
     """
     name, snapshot = facts.ref.namespace, facts.snapshot
+    if snapshot.look("Namespace", name) is not None:
+        return None
     left = any(item.namespace == name for items in snapshot.objects.values() for item in items)
     if left and not _said_gone(facts):
         return None
