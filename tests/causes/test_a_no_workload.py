@@ -382,6 +382,17 @@ CASES = {
     "A14 by a pod": Case(
         MINE, tuple(member(i) for i in range(3)), "pod-group-incomplete", "workload", "fix", name="nlp/sweep-1"
     ),
+    "A14 fast admission (L07)": Case(
+        MINE,
+        tuple(
+            member(i, metadata={"annotations": {"kueue.x-k8s.io/pod-group-fast-admission": "true"}}) for i in range(3)
+        ),
+        "workload-not-created",
+        "workload",
+        "fix",
+        never=("pod-group-incomplete",),
+        name="nlp/sweep",
+    ),
     "A14 stale event (X37)": Case(
         World(full=True),
         (
@@ -575,6 +586,18 @@ CASES = {
         "workload",
         "fix",
         ("being deleted", "example.com/数据"),
+        move="asker",
+    ),
+    "A31 with its namespace": Case(
+        MINE,
+        (
+            job(),
+            merge(made("Namespace", "nlp", namespace="", created=EARLIER), {"metadata": {"deletionTimestamp": RECENT}}),
+        ),
+        "workload-not-created",
+        "workload",
+        "fix",
+        ("namespace is being deleted",),
         move="asker",
     ),
     "A32": Case(

@@ -6,6 +6,9 @@ from bot.core.facts.identity import GROUP_TOTAL, job_finished, subject_of
 from bot.core.names import named, quoted
 from bot.core.rule import rule
 
+_FAST = "kueue.x-k8s.io/pod-group-fast-admission"
+"""With this annotation Kueue makes the Workload of the first pods and does not wait for the others."""
+
 
 @rule("workload", move="asker", outlook="fix", phases=("no-workload",), needs=("Pod",))
 def pod_group_incomplete(facts: Facts) -> Found | None:
@@ -21,7 +24,7 @@ def pod_group_incomplete(facts: Facts) -> Found | None:
         not wait for all of them.
     """
     group, totals = facts.identity.group, facts.membership.group_totals
-    if group is None or len(totals) != 1:
+    if group is None or len(totals) != 1 or any(_FAST in pod.metadata.annotations for pod in group.pods):
         return None
     facts.snapshot.require("Pod", group.namespace)
     total = next(iter(totals))

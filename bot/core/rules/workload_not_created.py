@@ -4,6 +4,7 @@ from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
 from bot.core.facts.identity import QUEUE_LABEL, queue_name, subject_of, titled
 from bot.core.names import named, quoted, subject
+from bot.core.objects import Namespace
 from bot.core.rule import rule
 
 
@@ -47,6 +48,9 @@ def workload_not_created(facts: Facts) -> Found | None:
         going = f" It is being deleted{f' and held by {holds}' if holds else ''}, and Kueue makes none of such."
     listed = "; ".join(f"{what} ({quoted(reason, 80)})" for what, reason in facts.membership.not_excluded)
     unknown = f" Not excluded: {listed}." if listed else ""
+    place = facts.snapshot.look_of(Namespace, facts.ref.namespace)
+    if not going and place is not None and place.metadata.deletion_timestamp is not None:
+        going = " Its namespace is being deleted, and nothing new is made in it."
     step = Step(
         "platform",
         "See whether Kueue's controller manager runs and what its logs say of this job.",
@@ -59,7 +63,7 @@ def workload_not_created(facts: Facts) -> Found | None:
             Evidence(subject("Workload", "*", facts.ref.namespace), "objects of this job", "none"),
             Evidence(about, f"metadata.labels[{QUEUE_LABEL}]", quoted(label) if label is not None else "not set"),
         ),
-        (Step("asker", "Let the deletion end, or create it again under another name."),) if going else (step,),
+        (Step("asker", "Let the deletion end, then create it again."),) if going else (step,),
         (about,),
         certainty="certain",
         move="asker" if going else None,
