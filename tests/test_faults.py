@@ -23,7 +23,7 @@ async def wrong(name: str, ref: JobRef, kinds: tuple[str, ...]) -> list[str]:
         async with server.serve() as url:
             yield server, Cluster(url=url)
 
-    outcomes = await at_every_read(serve, ref, kinds, 4)
+    outcomes = await at_every_read(serve, ref, kinds, 8)
     assert outcomes
     return [
         str(outcome) for outcome in outcomes if outcome.wrong and (name, outcome.answer.headline.rule) not in TRUE_TOO
@@ -31,7 +31,8 @@ async def wrong(name: str, ref: JobRef, kinds: tuple[str, ...]) -> list[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["quota-in-use", "image-pull", "no-queue-label", "job-not-found", "check-pending"])
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("name", ["quota-in-use", "image-pull", "job-not-found"])
 async def test_every_kind_of_fault(name: str) -> None:
     assert await wrong(name, JobRef("team-a", "train"), tuple(KINDS)) == []
 
