@@ -2,6 +2,8 @@
 
 from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
+from bot.core.facts.identity import since
+from bot.core.moments import lasting
 from bot.core.names import named, quoted, subject
 from bot.core.objects import condition
 from bot.core.rule import rule
@@ -32,7 +34,9 @@ def no_explanation_visible(facts: Facts) -> Found | None:
         sentence = "Everything was read and nothing explains it: Kueue's own logs are the next place to look."
         step = Step("platform", "Look for this Workload in the logs of Kueue's controller manager.")
     kind, words = ref.kind or "Job", ""
-    try:  # both are a courtesy; this rule must always fire
+    try:  # these are a courtesy; this rule must always fire
+        if facts.identity.phase == "reserved" and not missing:
+            sentence = _lags(facts)
         job = facts.identity.job
         kind = job.kind if job is not None else kind
         words = facts.history.text
@@ -74,3 +78,13 @@ def _scheduler(facts: Facts) -> tuple[str, str, Evidence, Step] | None:
             )
             return named("Pod", pod.name, pod.namespace), text.partition(" preemption: ")[0].rstrip(". "), proof, step
     return None
+
+
+def _lags(facts: Facts) -> str:
+    """Say what is known of a Workload that holds quota and that nothing holds up any more."""
+    workload = facts.identity.want()
+    checks = "every admission check is Ready" if workload.status.admission_checks else "no admission check is open"
+    age = facts.age(since(workload, "QuotaReserved"))
+    young = " This may pass by itself." if age is not None and age < facts.thresholds.young else ""
+    held = f" for {lasting(age)}" if age is not None else ""
+    return f"It has held quota{held} and {checks}, but Kueue has not admitted it: Kueue's own logs are the next place to look.{young}"
