@@ -15,11 +15,15 @@ from typing import Any
 import pytest
 import structlog
 
+from bot.core.access import Grant
 from bot.core.diagnosis import Diagnosis
 from bot.core.disclosure import COMMON_WORDS, Audience
 from bot.core.reference import JobRef
 from bot.demo.apiserver import RecordedApi
+from bot.demo.catalogue import SCENARIOS
+from bot.demo.slack import Channel as LocalChannel
 from bot.demo.slack import LocalSlack
+from bot.demo.stage import stage
 from bot.kube.client import Client, Cluster
 from bot.kube.review import Reviewer
 from bot.render.links import Templates
@@ -473,6 +477,27 @@ async def test_a_cluster_that_does_not_answer_holds_up_no_other() -> None:
             await world.ask("prod-eu:team-a/train")
             assert SENTENCE in shown(await world.card())
             assert time.monotonic() - began < 6
+
+
+async def test_the_demo_has_several_clusters_at_once_and_a_channel_for_those_who_run_the_queues() -> None:
+    async with stage(0, SCENARIOS[:2]) as demo:
+        first, second = (scenario.cluster for scenario in SCENARIOS[:2])
+        training, operators = demo.slack.channels["C0MLTRAINING"], demo.slack.channels["C0GPUOPERATORS"]
+        for channel, text, name in (
+            (training, "team-a/train", first), (training, f"{second}:team-a/train", second), (operators, "team-a/train", first),
+        ):  # fmt: skip
+            await demo.slack.command(text, channel, demo.me)
+            await demo.slack.until(partial(said_in, channel, f"on {name}"), seconds=30)
+        policy = demo.bot.settings.policy
+        assert policy.place(operators.id, first, "team-a") == Grant("all", "gpu-operators")
+        assert policy.place(training.id, first, "team-a") == Grant("namespace", "default")
+
+
+def said_in(channel: LocalChannel, text: str) -> bool | None:
+    """Whether a card with this text stands in a thread."""
+    return (
+        any(text in m["text"] and m.get("thread_ts") not in {None, m["ts"]} for m in by_bot(channel.messages)) or None
+    )
 
 
 async def test_a_group_that_is_not_known_yet_lets_nobody_hear_of_a_cluster() -> None:
