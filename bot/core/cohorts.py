@@ -76,6 +76,9 @@ class CohortRing(ValueError):  # noqa: N818 - a state of the cluster, not a defe
     """The Cohorts above a node form a ring; Kueue admits nothing there."""
 
 
+_NONE = Limits()
+
+
 class Tree:
     """One tree: everything below the root of one ClusterQueue. Immutable; every figure is computed once."""
 
@@ -127,7 +130,7 @@ class Tree:
 
     def limits(self, which: NodeId, key: Key) -> Limits:
         """Give a node's own quota and limits; all zero and without limits where it names none."""
-        return self._nodes[which].quota.get(key, Limits())
+        return self._nodes[which].quota.get(key, _NONE)
 
     # --- quota and usage of a subtree ---
 

@@ -30,7 +30,7 @@ from bot.core.facts.assignment import (
 )
 from bot.core.facts.flavors import ALLOWED_FLAVORS, Exclusion, exclusion
 from bot.core.facts.lazy import fact
-from bot.core.facts.requests import PODS, PodSetRequests, amounts, asked, held
+from bot.core.facts.requests import PODS, PodSetRequests, amounts, asked, held, holds_quota
 from bot.core.names import subject
 from bot.core.objects import condition
 from bot.core.records import dataclass
@@ -204,8 +204,8 @@ class Quota:
     def _count(self, queue: o.ClusterQueue) -> tuple[Mapping[Key, int], bool]:
         total: dict[Key, int] = {}
         if self._snapshot.covers("Workload", selector=holders(queue.name)):
-            for workload in self.reserving(queue.name):
-                for key, value in held(workload).items():
+            for _, amounts_held in self._holdings(queue.name):
+                for key, value in amounts_held.items():
                     total[key] = total.get(key, 0) + value
             return total, True
         if queue.status == o.QueueStatus():
@@ -588,7 +588,7 @@ class Quota:
 
     def _holding(self, queue: str, keys: set[Key]) -> list[Holder]:
         found = []
-        for workload, amounts_held in self._snapshot.once(("holding", queue), lambda: self._held_in(queue)):
+        for workload, amounts_held in self._holdings(queue):
             since = condition(workload.status.conditions, "QuotaReserved")
             for (flavor, resource), value in amounts_held.items():
                 if (flavor, resource) in keys and value > 0:
@@ -606,11 +606,22 @@ class Quota:
                     )
         return found
 
+    def _holdings(self, queue: str) -> list[tuple[o.Workload, Mapping[Key, int]]]:
+        return self._snapshot.once(("holding", queue), lambda: self._held_in(queue))
+
     def _held_in(self, queue: str) -> list[tuple[o.Workload, Mapping[Key, int]]]:
-        """Who holds what in a queue; equal amounts are one mapping, since a queue may have thousands of holders."""
-        shared: dict[tuple[tuple[Key, int], ...], Mapping[Key, int]] = {}
-        found = ((workload, held(workload)) for workload in self.reserving(queue))
-        return [(workload, shared.setdefault(tuple(taken.items()), taken)) for workload, taken in found]
+        """Who holds what in a queue. What equal Workloads of one walk hold is worked out once: they share their parts."""
+        known: dict[tuple[int, int, int], Mapping[Key, int]] = {}
+        found = []
+        for workload in self.reserving(queue):
+            if not holds_quota(workload):
+                continue
+            status = workload.status
+            alike = (id(status.admission), id(status.reclaimable_pods), id(workload.spec.pod_sets))
+            if alike not in known:
+                known[alike] = held(workload)
+            found.append((workload, known[alike]))
+        return found
 
 
 def _dicts(data: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - free-form configuration
