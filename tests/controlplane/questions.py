@@ -3,11 +3,12 @@
 import contextlib
 import io
 import json
-import os
 from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
+
+from kubernetes.aio.config import kube_config
 
 from bot import cli
 from bot.core.quantity import parse
@@ -17,16 +18,13 @@ from tests.controlplane.scenario import Body
 
 @contextlib.contextmanager
 def identity(kubeconfig: Path) -> Iterator[None]:
-    """Let the command line find this kubeconfig."""
-    before = os.environ.get("KUBECONFIG")
-    os.environ["KUBECONFIG"] = str(kubeconfig)
+    """Let the command line find this kubeconfig: the client looks into the environment once, when it is imported."""
+    before = kube_config.KUBE_CONFIG_DEFAULT_LOCATION
+    kube_config.KUBE_CONFIG_DEFAULT_LOCATION = str(kubeconfig)
     try:
         yield
     finally:
-        if before is None:
-            del os.environ["KUBECONFIG"]
-        else:
-            os.environ["KUBECONFIG"] = before
+        kube_config.KUBE_CONFIG_DEFAULT_LOCATION = before
 
 
 def command(*arguments: str) -> tuple[int, str]:

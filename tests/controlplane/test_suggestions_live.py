@@ -230,7 +230,7 @@ def _wait(stage: Stage, found: re.Match[str]) -> None:
 
 _AMOUNTS = r"((?:\d\S* [\w./-]+)(?:(?:, | and )\d\S* [\w./-]+)*)"
 ACTIONS: tuple[tuple[str, Callable[[Stage, re.Match[str]], None] | None], ...] = (
-    (r"Wait: it starts", _wait),
+    (r"ait: it starts", _wait),
     (r"aise nominalQuota in ClusterQueue (\S+): (.+)\.$", _raise_quota),
     (
         r"aise the borrowingLimit of (\S+) in flavor (\S+) of (ClusterQueue|Cohort) (\S+) by at least (\d+)\.",
