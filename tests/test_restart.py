@@ -70,7 +70,7 @@ class Lab:
 
 @contextlib.asynccontextmanager
 async def lab(tmp_path: Path) -> AsyncIterator[Lab]:
-    slack = LocalSlack(ack_seconds=20)
+    slack = LocalSlack(ack_seconds=60)
     ann = slack.person("ann")
     channel = slack.channel("ml", ann)
     api = RecordedApi(same_job("quota-in-use").items)
@@ -103,7 +103,7 @@ async def test_killed_before_anything_was_posted_whoever_asked_is_told_and_can_a
         await at.kill()
         at.api.faults.clear()
         await at.start()
-        notice = await at.slack.until(lambda: next(iter(at.notices()), None), seconds=20)
+        notice = await at.slack.until(lambda: next(iter(at.notices()), None), seconds=60)
         assert notice["ephemeral"] == at.ann.id
         assert at.roots() == []
         await at.slack.click(notice, at.ml, at.ann, "ask-again")
@@ -116,11 +116,11 @@ async def test_killed_between_root_and_card_the_thread_says_so_and_answers_when_
         await at.start()
         at.slack.fail("chat.postMessage", hang=600, error="internal_error", when=in_thread)
         await at.ask()
-        root = await at.slack.until(lambda: next(iter(at.roots()), None), seconds=20)
+        root = await at.slack.until(lambda: next(iter(at.roots()), None), seconds=60)
         await at.slack.until(lambda: len(at.slack.called("chat.postMessage")) >= 2 or None)
         await at.kill()
         await at.start()
-        notice = await at.slack.until(lambda: next(iter(at.notices()), None), seconds=20)
+        notice = await at.slack.until(lambda: next(iter(at.notices()), None), seconds=60)
         assert notice["thread_ts"] == root["ts"]
         assert f"<@{at.ann.id}>" in shown(notice)
         assert at.cards() == []
@@ -135,10 +135,10 @@ async def test_killed_before_it_knew_that_its_root_stands_the_root_is_found(tmp_
         await at.start()
         at.slack.fail("chat.postMessage", late=600, when=is_root)
         await at.ask()
-        root = await at.slack.until(lambda: next(iter(at.roots()), None), seconds=20)
+        root = await at.slack.until(lambda: next(iter(at.roots()), None), seconds=60)
         await at.kill()
         await at.start()
-        notice = await at.slack.until(lambda: next(iter(at.notices()), None), seconds=20)
+        notice = await at.slack.until(lambda: next(iter(at.notices()), None), seconds=60)
         assert notice["thread_ts"] == root["ts"]
         assert len(at.roots()) == 1
 
@@ -151,18 +151,18 @@ async def test_killed_after_the_card_it_is_answered_once_or_it_is_not_known_and_
         await at.start()
         at.slack.fail("chat.postMessage", late=600, when=in_thread)
         await at.ask()
-        await at.slack.until(lambda: next(iter(at.cards()), None), seconds=20)
+        await at.slack.until(lambda: next(iter(at.cards()), None), seconds=60)
         await at.kill()
         if not scope:
             at.slack.fail("conversations.replies", error="missing_scope", times=99)
         await at.start()
         if scope:
-            await at.slack.until(lambda: at.slack.called("conversations.replies") or None, seconds=20)
+            await at.slack.until(lambda: at.slack.called("conversations.replies") or None, seconds=60)
             await at.ask("team-a/other")
-            await at.slack.until(lambda: len(at.cards()) == 2 or None, seconds=20)
+            await at.slack.until(lambda: len(at.cards()) == 2 or None, seconds=60)
             assert at.notices() == []
         else:
-            notice = await at.slack.until(lambda: next(iter(at.notices()), None), seconds=20)
+            notice = await at.slack.until(lambda: next(iter(at.notices()), None), seconds=60)
             assert "If no card stands here" in shown(notice)
         assert len(at.roots()) == (2 if scope else 1)
 
@@ -173,14 +173,14 @@ async def test_killed_after_everything_nothing_is_said_again_and_a_repeated_deli
     async with lab(tmp_path) as at:
         await at.start()
         delivery = await at.slack.command("team-a/train", at.ml, at.ann)
-        await at.slack.until(lambda: at.cards() or None, seconds=20)
+        await at.slack.until(lambda: at.cards() or None, seconds=60)
         await at.ask("team-a/other")
-        await at.slack.until(lambda: len(at.cards()) == 2 or None, seconds=20)
+        await at.slack.until(lambda: len(at.cards()) == 2 or None, seconds=60)
         await at.kill()
         await at.start()
         await at.slack.redeliver(delivery)
         await at.ask("team-a/third")
-        await at.slack.until(lambda: len(at.cards()) == 3 or None, seconds=20)
+        await at.slack.until(lambda: len(at.cards()) == 3 or None, seconds=60)
         assert len(at.roots()) == 3
         assert not [m for m in at.notices() if "train" in m["text"]]
 
@@ -192,7 +192,7 @@ async def test_a_watch_outlives_being_killed_and_tells_once(tmp_path: Path) -> N
     async with lab(tmp_path) as at:
         await at.start()
         await at.ask("watch team-a/train")
-        await at.slack.until(lambda: any("You will be told" in m["text"] for m in at.seen()) or None, seconds=20)
+        await at.slack.until(lambda: any("You will be told" in m["text"] for m in at.seen()) or None, seconds=60)
         await at.kill()
         running = same_job("running")
         for item in same_job("quota-in-use").items:
@@ -203,12 +203,12 @@ async def test_a_watch_outlives_being_killed_and_tells_once(tmp_path: Path) -> N
                 at.api.put(item)
         at.slack.fail("chat.postMessage", late=600, when=in_thread)
         await at.start()
-        await at.slack.until(lambda: told(at) or None, seconds=20)
+        await at.slack.until(lambda: told(at) or None, seconds=60)
         await at.kill()
         await at.start()
-        await at.slack.until(lambda: at.slack.called("conversations.replies") or None, seconds=20)
+        await at.slack.until(lambda: at.slack.called("conversations.replies") or None, seconds=60)
         await at.ask("team-a/other")
-        await at.slack.until(lambda: len(at.cards()) == 2 or None, seconds=20)
+        await at.slack.until(lambda: len(at.cards()) == 2 or None, seconds=60)
         (reply,) = told(at)
         assert "Running" in shown(reply)
         assert "Running" in next(m for m in at.cards() if "train" in m["text"])["text"]
@@ -222,4 +222,4 @@ async def noted(at: Lab) -> None:
         with contextlib.closing(sqlite3.connect(at.folder / "store.sqlite3")) as store:
             return bool(store.execute("SELECT count(*) FROM answers").fetchone()[0]) or None
 
-    await at.slack.until(is_noted, seconds=20)
+    await at.slack.until(is_noted, seconds=60)

@@ -386,6 +386,23 @@ async def test_the_level_of_the_beginning_bounds_what_is_shown_later() -> None:
         assert {audience.level for audience in seen} == {"namespace"}
 
 
+async def test_a_channel_that_may_not_see_the_job_any_more_ends_the_watch(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'store.sqlite3'}"
+    slack = LocalSlack()
+    async with watched(url=url, slack=slack) as at:
+        messages = at.world.ml.messages
+    narrowed = [{"name": "default", "namespaces": ["team-b"]}]
+    async with started("running", url=url, slack=slack, access=narrowed) as again:
+        again.world.ml.messages[:] = messages
+        again.clock.now = START + 100_000
+        await again.step()
+        told = [m for m in again.world.ml.messages if "Not watched" in m["text"]]
+        reply = told[0]
+        assert "may not see" in shown(reply)
+        assert "Running" not in shown(reply)
+        assert await again.kept() == ()
+
+
 async def test_unchanged_jobs_cost_one_list_and_no_answers() -> None:
     async with watched() as at:
         assert isinstance(at.service, Counted)

@@ -137,6 +137,7 @@ class Watches:
         """What this process knows not to have been posted, because Slack refused it: watch id to `told`."""
         self._recheck = self.settings.watch_recheck_seconds
         self._refusals: dict[str, int] = {}
+        self._turn = asyncio.Lock()
         self._slots = asyncio.Semaphore(AT_ONCE)
 
     # Starting and ending
@@ -270,7 +271,11 @@ class Watches:
             await self._wait(self.settings.watch_poll_seconds * (0.8 + 0.4 * self._chance()))
 
     async def round(self) -> None:
-        """Look at every watched job once, and tell what changed."""
+        """Look at every watched job once, and tell what changed; one round after the other."""
+        async with self._turn:
+            await self._round()
+
+    async def _round(self) -> None:
         lease = max(self.settings.lease_seconds, 3 * self.settings.watch_poll_seconds)
         before = set(self._kept)
         watches = await self.memory.claim(lease)
