@@ -1,0 +1,152 @@
+"""The manifests on a real API server: every object is taken, and the doctor says what is missing in words."""
+
+import asyncio
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+from bot.kube.client import Client, Cluster
+from bot.kube.doctor import Check, examine
+from bot.kube.permissions import PERMISSIONS
+from bot.kube.reader import Reader
+from tests.controlplane.plane import ApiError, ControlPlane
+
+pytestmark = [pytest.mark.live, pytest.mark.timeout(300)]
+
+ROOT = Path(__file__).parents[2]
+NAMESPACE = "whypending"
+ROLES = "/apis/rbac.authorization.k8s.io/v1"
+
+
+def kubectl(plane: ControlPlane, *arguments: str, stdin: str | None = None) -> str:
+    command = [str(plane.bin / "kubectl"), f"--kubeconfig={plane.kubeconfig()}", *arguments]
+    done = subprocess.run(command, input=stdin, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 0, f"{' '.join(arguments)}: {done.stderr[-3000:]}"
+    assert "Warning" not in done.stderr, done.stderr
+    return done.stdout
+
+
+def kustomized(plane: ControlPlane, folder: Path) -> str:
+    return kubectl(plane, "kustomize", str(folder), "--load-restrictor=LoadRestrictionsNone")
+
+
+@pytest.fixture
+def granted(plane: ControlPlane) -> ControlPlane:
+    """A plane with the base applied, as an installation does it, but for its pods; it mends what a test broke."""
+    for document in yaml.safe_load_all(kustomized(plane, ROOT / "manifests" / "base")):
+        if document["kind"] != "Deployment":
+            kubectl(plane, "apply", "-f", "-", stdin=yaml.safe_dump(document))
+    return plane
+
+
+@pytest.mark.parametrize(
+    "components", [[], ["persistent-store"], ["access-review"], ["persistent-store", "access-review"]]
+)
+def test_every_object_is_taken_by_the_server(plane: ControlPlane, tmp_path: Path, components: list[str]) -> None:
+    content = {
+        "apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization",
+        "resources": [_relative(tmp_path, "base")], "components": [_relative(tmp_path, name) for name in components],
+    }  # fmt: skip
+    (tmp_path / "kustomization.yaml").write_text(yaml.safe_dump(content))
+    objects = kustomized(plane, tmp_path)
+    # a dry run cannot put an object into a namespace that is not there
+    kubectl(plane, "apply", "-f", str(ROOT / "manifests" / "base" / "namespace.yaml"))
+    said = kubectl(plane, "apply", "--dry-run=server", "--validate=strict", "-f", "-", stdin=objects)
+    kinds = [document["kind"] for document in yaml.safe_load_all(objects)]
+    assert len(said.splitlines()) == len(kinds)
+    assert all("server dry run" in line for line in said.splitlines())
+
+
+def _relative(start: Path, name: str) -> str:
+    return "/".join([".."] * len(start.resolve().parts[1:])) + str(ROOT / "manifests" / name)
+
+
+def examined(plane: ControlPlane, token: str | None = None) -> dict[str, Check]:
+    """The doctor's checks with the identity of the installed bot, by name."""
+    token = token or plane.service_account_token(NAMESPACE, "whypending")
+    path = plane.kubeconfig("doctor", token)
+
+    async def ask() -> list[Check]:
+        async with Client(Cluster(kubeconfig=str(path))) as client:
+            return await examine(Reader.of(client))
+
+    return {check.name: check for check in asyncio.run(ask())}
+
+
+def test_the_doctor_finds_nothing_missing(granted: ControlPlane) -> None:
+    checks = examined(granted)
+    assert {name: check.sentence for name, check in checks.items() if check.ok is False} == {}
+    assert checks["permissions"].sentence.startswith("All ")
+    assert "v1beta2" in checks["kueue"].sentence
+    # Kueue runs beside this cluster, not in it
+    assert checks["kueue controller"].ok is None
+
+
+@pytest.mark.parametrize(
+    ("group", "resource"), [("kueue.x-k8s.io", "workloads"), ("", "pods"), ("", "nodes"), ("", "events")]
+)
+def test_each_permission_that_lacks_is_named(granted: ControlPlane, group: str, resource: str) -> None:
+    path = f"{ROLES}/clusterroles/whypending"
+    role = granted.call("GET", path)
+    rules = role["rules"]
+    for rule in rules:
+        if group in rule["apiGroups"]:
+            rule["resources"] = [name for name in rule["resources"] if name != resource]
+    granted.call("PATCH", path, {"rules": [rule for rule in rules if rule["resources"]]})
+    full = f"{resource}.{group}" if group else resource
+    granted.wait(lambda: f"permission {full}" in examined(granted), f"{full} is missing", 20)
+    checks = examined(granted)
+    known = next(p for p in PERMISSIONS if (p.group, p.resource) == (group, resource))
+    broken = checks[f"permission {full}"]
+    assert broken.ok is (None if known.optional else False)
+    assert known.why in broken.sentence
+    assert f"on {full} in the ClusterRole" in broken.remedy
+    assert [name for name, check in checks.items() if check.ok is False and name != f"permission {full}"] == []
+
+
+def test_a_role_in_kueue_s_namespace_that_lacks_is_named(granted: ControlPlane) -> None:
+    bindings = f"{ROLES}/namespaces/kueue-system/rolebindings"
+    for binding in granted.call("GET", bindings)["items"]:
+        if "whypending" in binding["metadata"]["name"]:
+            granted.call("DELETE", f"{bindings}/{binding['metadata']['name']}")
+    granted.wait(lambda: "permissions" not in examined(granted), "the Role is gone", 20)
+    missing = [check for name, check in examined(granted).items() if name.endswith(" in kueue-system")]
+    assert missing
+    assert all("in the Role in kueue-system" in check.remedy for check in missing)
+
+
+def test_a_token_that_nobody_knows_and_a_server_that_is_not_there(granted: ControlPlane) -> None:
+    assert [check.sentence for check in examined(granted, "unknown").values()] == [
+        "The API server answers, but does not accept this identity."
+    ]
+
+    async def nobody() -> list[Check]:
+        async with Client(Cluster(url="https://127.0.0.1:1"), timeout=3) as client:
+            return await examine(Reader.of(client))
+
+    (check,) = asyncio.run(nobody())
+    assert check.ok is False
+    assert "cannot be reached" in check.sentence
+
+
+def test_kueue_s_kinds_that_are_not_served_are_said(granted: ControlPlane) -> None:
+    crd = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/workloads.kueue.x-k8s.io"
+    versions = granted.call("GET", crd)["spec"]["versions"]
+    off = [{**version, "served": False} for version in versions]
+    granted.call("PATCH", crd, {"spec": {"versions": off}})
+    try:
+        granted.wait(lambda: examined(granted)["kueue"].ok is False, "Workloads are not served", 60)
+        assert "not installed" in examined(granted)["kueue"].sentence
+    finally:
+        granted.call("PATCH", crd, {"spec": {"versions": versions}})
+        granted.wait(lambda: _lists(granted), "Workloads are served again", 60)
+
+
+def _lists(plane: ControlPlane) -> bool:
+    try:
+        plane.call("GET", "/apis/kueue.x-k8s.io/v1beta2/workloads?limit=1")
+    except ApiError:
+        return False
+    return True
