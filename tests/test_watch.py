@@ -457,9 +457,9 @@ async def test_replicas_tell_once(postgresql: postgres.Server) -> None:
             await at.world.bot.memory.forget(watch)
 
 
-@pytest.mark.parametrize("scope", [True, False])
+@pytest.mark.parametrize("scope", ["history", "history without metadata", ""])
 @pytest.mark.parametrize("posted", [True, False])
-async def test_a_process_that_dies_between_deciding_and_posting_never_tells_twice(*, scope: bool, posted: bool) -> None:
+async def test_a_process_that_dies_between_deciding_and_posting_never_tells_twice(*, scope: str, posted: bool) -> None:
     slack = LocalSlack()
     async with watched(slack=slack) as at:
         move = at.world.bot.memory.move
@@ -477,11 +477,16 @@ async def test_a_process_that_dies_between_deciding_and_posting_never_tells_twic
         assert len(at.replies()) == int(posted)
         if not scope:
             slack.fail("conversations.replies", error="missing_scope", times=99)
+        elif "without" in scope:
+            bare = [
+                {k: v for k, v in m.items() if k != "metadata"} for m in at.world.ml.messages if "ephemeral" not in m
+            ]
+            slack.fail("conversations.replies", body=json.dumps({"ok": True, "messages": bare}), times=99)
         successor = Watches(at.world.bot.desk, at.service, at.world.bot.memory)
         at.clock.now += 50_000
         for _ in range(3):
             await successor.round()
-        assert len(at.replies()) == int(posted or scope)
+        assert len(at.replies()) == int(posted or scope == "history")
         assert "Running" in (await at.world.card())["text"]
 
 

@@ -7,7 +7,7 @@ interrupted, with a button that asks again; where there is no thread yet, whoeve
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -103,7 +103,7 @@ class Recovery:
         if not root:
             near = {"oldest": f"{answer.at - 60:.6f}", "limit": 200, "include_all_metadata": True}
             messages = await self._read("conversations.history", channel=answer.channel, **near)
-            sure = messages is not None
+            sure = messages is not None and shows_metadata(messages, self._desk.home.user)
             root = _part(messages or (), answer.id, "root")
         if not root:
             return Found(sure=sure)
@@ -111,7 +111,8 @@ class Recovery:
             "conversations.replies", channel=answer.channel, ts=root, oldest=f"{answer.at - 60:.6f}", limit=1000,
             include_all_metadata=True,
         )  # fmt: skip
-        return Found(root, _part(messages or (), answer.id, "card"), sure and messages is not None)
+        sure = sure and messages is not None and shows_metadata(messages, self._desk.home.user)
+        return Found(root, _part(messages or (), answer.id, "card"), sure)
 
     async def _read(self, method: str, **arguments: Any) -> tuple[Mapping[str, Any], ...] | None:  # noqa: ANN401 - JSON
         try:
@@ -120,6 +121,15 @@ class Recovery:
             _log.info("not looked up", method=method, error=refused.error)
             return None
         return None if answer.get("has_more") else tuple(answer.get("messages") or ())
+
+
+def shows_metadata(messages: Sequence[Mapping[str, Any]], user: str) -> bool:
+    """Say whether these messages would show our metadata: one of ours does, or none is ours.
+
+    Slack leaves metadata out where an app may not read it, without a word.
+    """
+    ours = [message for message in messages if message.get("user") == user]
+    return not ours or any((message.get("metadata") or {}).get("event_type") for message in ours)
 
 
 def _part(messages: tuple[Mapping[str, Any], ...], key: str, part: str) -> str:

@@ -37,6 +37,7 @@ from bot.slack.gate import place_of
 from bot.slack.memory import Memory
 from bot.slack.persons import Asker
 from bot.slack.post import Undeliverable
+from bot.slack.recovery import shows_metadata
 from bot.store import Watch, new_id
 
 SIGNATURE = "whypending_watch"
@@ -419,7 +420,8 @@ class Watches:
             payload = metadata.get("event_payload") or {}
             if metadata.get("event_type") == SIGNATURE and mark in (payload.get("told") or ()):
                 return True
-        return None if found.get("has_more") else False
+        whole = not found.get("has_more") and shows_metadata(found.get("messages") or (), self.desk.home.user)
+        return False if whole else None
 
     # Telling
 
