@@ -29,6 +29,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +73,7 @@ def scenarios() -> list[Scenario]:
     """Every scenario file, those that share a configuration of Kueue one after the other: each change restarts it."""
     found = []
     for path in sorted(SCENARIOS.glob("*.yaml")):
-        content = yaml.safe_load(path.read_text())
+        content = yaml.load(path.read_text(), Loader=yaml.CSafeLoader)
         found.append(Scenario(path.stem, merge(BASES.get(content.get("base"), {}), content)))
     return sorted(found, key=lambda s: (json.dumps([s.content.get("kueue", {}), s.content.get("gates", "")]), s.name))
 
@@ -203,9 +204,7 @@ class Player:
                 self.namespace(namespace)
             self._find_owners(obj)
             path = collection(obj)
-            made = self.plane.wait(
-                lambda path=path, obj=obj: self._create(path, obj), f"{obj['kind']} {obj['metadata']['name']}", 30
-            )
+            made = self.plane.wait(partial(self._create, path, obj), f"{obj['kind']} {obj['metadata']['name']}", 30)
             if "status" in obj:
                 self.plane.call("PATCH", f"{path}/{made['metadata']['name']}/status", {"status": obj["status"]})
 
@@ -274,7 +273,8 @@ class Player:
     def holds(self, until: Body) -> bool:
         """Say whether an `until` is true: `condition: Type=Status`, `reason`, part of a `message`, or `field` equal to `is`."""
         found = [obj for obj in self._objects(until) if self._is(obj, until)]
-        return len(found) >= until.get("count", 1)
+        least: int = until.get("count", 1)
+        return len(found) >= least
 
     @staticmethod
     def _is(obj: Body, until: Body) -> bool:
@@ -298,7 +298,7 @@ class Player:
                     if isinstance(value, list) and value
                     else None
                 )
-            return bool(value == until["is"] if "is" in until else value)
+            return bool(value == until["is"]) if "is" in until else bool(value)
         return True
 
     def _objects(self, where: Body) -> list[Body]:

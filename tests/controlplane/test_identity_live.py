@@ -3,6 +3,7 @@
 import copy
 import json
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -62,6 +63,10 @@ def _without(cluster: list[Body], group: str, resource: str) -> list[Body]:
     return kept
 
 
+def _refused(plane: ControlPlane, group: str, resource: str) -> bool:
+    return not bot_account.may(plane, "list", group, resource, namespace="team-a")
+
+
 def _served(plane: ControlPlane) -> Iterator[tuple[str, str, str, list[str], bool]]:
     """Everything that the server discovers: group, version, resource (with its part), verbs, whether namespaced."""
     paths = ["/api/v1"]
@@ -101,7 +106,7 @@ def test_nothing_but_what_is_granted(plane: ControlPlane, kubeconfig: Path) -> N
     }
     # what every identity may do: ask who it is and what it may
     everybody = {"selfsubjectreviews", "selfsubjectaccessreviews", "selfsubjectrulesreviews"}
-    asked, surplus, lacking = 0, [], []
+    asked, surplus, lacking = 0, list[tuple[str, str, str]](), list[tuple[str, str, str]]()
     seen = set()
     for group, _, resource, verbs, namespaced in _served(plane):
         for verb in sorted({*verbs, "get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"}):
@@ -134,10 +139,7 @@ def test_without_one_permission_the_answer_names_the_gap(name: str, plane: Contr
     silent, cleared, surer = [], [], []
     for group, resource in _resources(cluster):
         bot_account.grant(plane, _without(cluster, group, resource), kueue)
-        plane.wait(
-            lambda group=group, resource=resource: not bot_account.may(plane, "list", group, resource, namespace="team-a"),
-            f"no permission for {resource}", 10,
-        )  # fmt: skip
+        plane.wait(partial(_refused, plane, group, resource), f"no permission for {resource}", 10)
         document = live(plane, scenario.ask, kubeconfig)
         headline, gaps = document["headline"], json.dumps([document["notChecked"], document["context"]])
         if headline["rule"] in ALL_CLEAR:
