@@ -256,7 +256,7 @@ async def test_the_home_tab_shows_watches_and_asks_again(page: Page) -> None:
     await page.get_by_role("tab", name="Home").click()
     home = page.locator(".home")
     await expect(home.get_by_role("button", name="Stop watching oslo:team-a")).to_be_visible(timeout=WAIT)
-    await expect(home).to_contain_text("namespace on oslo")
+    await expect(home).to_contain_text("Every namespace, by its name on")
     await home.get_by_role("button", name="Ask again about oslo:team-a").click()
     dialog = page.get_by_role("dialog")
     await expect(dialog).to_contain_text("6 of 8 are in use", timeout=WAIT)

@@ -46,10 +46,32 @@ async def test_it_shows_how_to_ask_and_what_may_be_asked_about() -> None:
         assert "Nothing yet" in said
 
 
+async def test_where_rules_name_nothing_nothing_is_named() -> None:
+    async with workspace(Listing(recorded(QUOTA))) as world:
+        said = shown(await opened(world))
+        assert "Every namespace, by its name." in said
+        assert "lab-1" not in said
+
+
+TEAMS = (Access(name="default", namespaces=("team-*",)),)
+
+
 async def test_namespaces_that_cannot_be_read_are_not_called_none() -> None:
     service = Listing(recorded(QUOTA))
     service.spaces = None
-    async with workspace(service) as world:
+    async with workspace(service, access=TEAMS) as world:
+        assert "The namespaces could not be read" in shown(await opened(world))
+
+
+async def test_a_cluster_that_hangs_holds_no_tab_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bot.slack.home.SPACES_SECONDS", 0.2)
+
+    class Hanging(Listing):
+        async def namespaces(self, cluster: str) -> tuple[str, ...] | None:
+            await asyncio.sleep(60)
+            return await super().namespaces(cluster)
+
+    async with workspace(Hanging(recorded(QUOTA)), access=TEAMS) as world:
         assert "The namespaces could not be read" in shown(await opened(world))
 
 

@@ -116,17 +116,19 @@ def _recent(tab: Tab) -> Iterable[Block]:
 
 def _spaces(tab: Tab) -> Iterable[Block]:
     yield _header("You may ask about")
+    same: dict[str, list[str]] = {}
     for space in tab.spaces:
         on = f" on {code(space.cluster)}" if space.cluster else ""
-        if space.unknown:
-            yield _section(f"{escape(space.unknown)}{on}.")
-        elif not space.names:
-            yield _section(f"No namespace{on}.")
+        if space.unknown or not space.names:
+            same.setdefault(space.unknown or "No namespace", []).append(space.cluster)
         else:
             shown, dropped = limits.first(space.names, _NAMESPACES)
             more = f" and {dropped} more" if dropped else ""
             count = words.plural(len(space.names), "namespace")
             yield _section(f"{count}{on}: {', '.join(code(name) for name in shown)}{more}")
+    for said, clusters in same.items():
+        named = [code(name) for name in clusters if name]
+        yield _section(f"{escape(said)}{f' on {words.listed(named, _NAMESPACES)}' if named else ''}.")
     if not tab.spaces:
         yield _section("Nothing: no access rule is for you.")
 

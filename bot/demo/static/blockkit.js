@@ -209,7 +209,7 @@ function input(block, names, inputs) {
     read = () => ({ type: each.type, selected_options: each.options.filter((option) => [...control.querySelectorAll("input:checked")].some((box) => box.value === option.value)) });
   } else if (/^(multi_)?(conversations|channels|users)_select$/.test(each.type)) {
     const users = each.type.includes("users");
-    control = h("select", { id }, h("option", { value: "" }, each.placeholder?.text ?? "Choose"), (users ? names.people() : names.channels()).map((one) => h("option", { value: one.id }, `${users ? "@" : "#"}${one.name}`)));
+    control = h("select", { id }, h("option", { value: "" }, each.placeholder?.text ?? "Choose"), (users ? names.people() : each.type.includes("conversations") ? names.conversations() : names.channels()).map((one) => h("option", { value: one.id }, one.label ?? `${users ? "@" : "#"}${one.name}`)));
     const start = each.initial_conversation ?? each.initial_channel ?? each.initial_user ?? (each.default_to_current_conversation ? names.current() : "");
     if (start) control.value = start;
     const key = { conversations_select: "selected_conversation", channels_select: "selected_channel", users_select: "selected_user" }[each.type];

@@ -10,6 +10,7 @@ const names = {
   channel: (id) => state.channels.get(id)?.name,
   people: () => Object.values(state.people).filter((one) => !one.bot),
   channels: () => [...state.channels.values()].filter((one) => !one.im),
+  conversations: () => [...state.channels.values()].map((one) => (one.im ? { ...one, label: "whypending (direct message)" } : one)),
   current: () => state.current,
 };
 
