@@ -120,6 +120,7 @@ CASES = {
         ),
         asked(waits('invalid namespace selector: "Irgendwie" is not a valid label selector operator', "Misconfigured")),
         *OUT,
+        ("operator Irgendwie",),
     ),
     "E08": Case(
         World(), check_said("Retry", "später"), "admission-check-pending", "checks", "in-progress", ("予算", "später")

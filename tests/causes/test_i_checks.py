@@ -176,6 +176,28 @@ CASES = {
         "wait",
         never=("admission-check-pending",),
     ),
+    "every check is Ready": Case(
+        ONE,
+        holds(says("予算", "Ready")),
+        "no-explanation-visible",
+        "quota",
+        "unknown",
+        ("held quota", "every admission check is Ready"),
+    ),
+    "X18 a draining queue comes first": Case(
+        World(BUDGET, cluster_queue=merge(demands("予算"), {"spec": {"stopPolicy": "HoldAndDrain"}})),
+        holds(says("予算", "Pending")),
+        "cluster-queue-stopped",
+        "queue",
+        "fix",
+        also=("admission-check-pending",),
+    ),
+    "a held queue keeps nothing that has quota": Case(
+        World(BUDGET, cluster_queue=merge(demands("予算"), {"spec": {"stopPolicy": "Hold"}})),
+        holds(says("予算", "Pending")),
+        *PENDING,
+        never=("cluster-queue-stopped",),
+    ),
     "I06": Case(
         World(CAPACITY, cluster_queue=demands("capacity")),
         holds(says("capacity", "Pending", "the check is not active")),

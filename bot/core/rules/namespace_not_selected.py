@@ -8,6 +8,8 @@ from bot.core.rule import rule
 from bot.core.scheduling import selector_lacks, selector_text
 from bot.core.texts import Validation
 
+_OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist")
+
 
 @rule("queue", move="queue-admin", outlook="fix", phases=("waiting",), needs=("Workload", "ClusterQueue", "Namespace"))
 def namespace_not_selected(facts: Facts) -> Found | None:
@@ -50,6 +52,12 @@ def namespace_not_selected(facts: Facts) -> Found | None:
     if selector is None:
         sentence = f"ClusterQueue {queue.name} takes no namespace at all: it has no namespaceSelector."
         step = Step("queue-admin", "Set spec.namespaceSelector of the ClusterQueue; {} takes every namespace.")
+    elif odd := [term.operator for term in selector.match_expressions if term.operator not in _OPERATORS]:
+        sentence = (
+            f"ClusterQueue {queue.name} takes no namespace: its namespaceSelector has the operator {quoted(odd[0], 60)}, which "
+            "Kubernetes does not know."
+        )
+        step = Step("queue-admin", f"Correct the operator: one of {', '.join(_OPERATORS)}.")
     else:
         sentence = (
             f"ClusterQueue {queue.name} does not take namespace {place}: its namespaceSelector asks for "

@@ -87,4 +87,5 @@ def _lags(facts: Facts) -> str:
     age = facts.age(since(workload, "QuotaReserved"))
     young = " This may pass by itself." if age is not None and age < facts.thresholds.young else ""
     held = f" for {lasting(age)}" if age is not None else ""
-    return f"It has held quota{held} and {checks}, but Kueue has not admitted it: Kueue's own logs are the next place to look.{young}"
+    where = "Kueue's own logs are the next place to look"
+    return f"It has held quota{held} and {checks}, but Kueue has not admitted it: {where}.{young}"
