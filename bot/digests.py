@@ -33,7 +33,7 @@ from bot.settings import Digest, Settings
 from bot.slack import digest as slack
 from bot.slack.post import Poster, Undeliverable, web_client
 from bot.store import DigestRun, Store, StoreError
-from bot.survey import Progress, Surveyed, survey, survey_once
+from bot.survey import Progress, Surveyed, seen, survey, survey_once
 
 NOTHING_STUCK, STUCK, INCOMPLETE, NO_SUCH_QUEUE = 0, 1, 3, 4
 """What the exit status of `digest` says."""
@@ -221,9 +221,7 @@ async def compare(store: Store, asked: Service, wanted: Digest, run: str) -> tup
         report = digest.compared(found.report, last.entries, datetime.fromtimestamp(last.at, UTC))
         found = replace(found, report=report)
     await asyncio.sleep(0)
-    shown = view(
-        found.report, selection, found.snapshot, wanted.level, thresholds=asked.thresholds, beside=found.beside
-    )
+    shown = await seen(found, selection, wanted.level, asked.thresholds)
     return shown, found
 
 

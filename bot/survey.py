@@ -9,7 +9,9 @@ import structlog
 from bot import service as services
 from bot.core import engine
 from bot.core import objects as o
+from bot.core.diagnosis import Level
 from bot.core.digest import Cause, Report, Selection, Survey, unseen
+from bot.core.digest_view import View, viewing
 from bot.core.facts import Thresholds
 from bot.core.reference import JobRef
 from bot.core.snapshot import Snapshot
@@ -58,6 +60,21 @@ async def survey(
     await asyncio.sleep(0)
     report = found.report(name=name, missing=missing, unseen=unseen(snapshot, selection.namespaces))
     return Surveyed(report, snapshot, selection, (*rest, *beside))
+
+
+async def seen(
+    found: Surveyed, selection: Selection, level: Level = "all", thresholds: Thresholds | None = None
+) -> View:
+    """Give what was found as readers of this level may see it; the event loop gets a turn between lines."""
+    shown: View | None = None
+    steps = viewing(found.report, selection, found.snapshot, level, thresholds=thresholds, beside=found.beside)
+    for step in steps:
+        shown = step
+        await asyncio.sleep(0)
+    if shown is None:
+        msg = "the last step is the view"
+        raise AssertionError(msg)
+    return shown
 
 
 async def _look_at_pods(found: Survey, reader: Reader, service: Service) -> list[str]:

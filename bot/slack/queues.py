@@ -14,7 +14,6 @@ from bot.core import queue_view
 from bot.core.access import LEVELS, Grant
 from bot.core.diagnosis import Level
 from bot.core.digest import Selection
-from bot.core.digest_view import view
 from bot.core.reference import JobRef
 from bot.core.snapshot import Snapshot
 from bot.kube.client import ReadError, is_name
@@ -28,7 +27,7 @@ from bot.slack.digest import PAUSE_SECONDS
 from bot.slack.gate import place_of
 from bot.slack.persons import Asker
 from bot.slack.post import Place, Undeliverable
-from bot.survey import Surveyed, survey
+from bot.survey import Surveyed, seen, survey
 
 SECONDS = 120.0
 """After so long a walk of a whole cluster is given up."""
@@ -140,9 +139,7 @@ class Queues:
             return "refused" if sight.refusal else "not-found"
         await asyncio.sleep(0)
         named = replace(wanted, named=tuple(sorted(sight.named)))
-        shown = view(
-            found.report, named, found.snapshot, sight.level, thresholds=self.service.thresholds, beside=found.beside
-        )
+        shown = await seen(found, named, sight.level, self.service.thresholds)
         wide = sight.level != "namespace"
         sees = {held.namespace: wide or held.namespace in sight.named for held in queue.holders}
         if not wide:
@@ -165,10 +162,8 @@ class Queues:
         wanted = Selection(namespaces=("*",) if everything else tuple(sorted(sight.namespaces)))
         found = await survey(self.service, wanted, cluster)
         await asyncio.sleep(0)
-        seen = Selection(named=tuple(sorted(sight.named)))
-        shown = view(
-            found.report, seen, found.snapshot, "namespace", thresholds=self.service.thresholds, beside=found.beside
-        )
+        named = Selection(named=tuple(sorted(sight.named)))
+        shown = await seen(found, named, "namespace", self.service.thresholds)
         await self._put(place, [rendered.root(shown), *rendered.replies(shown)], private=sight.private)
         return "answered"
 

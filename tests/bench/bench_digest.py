@@ -14,12 +14,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from bot.core.digest import Selection
-from bot.core.digest_view import view
 from bot.kube.client import Client, Cluster, preload, tune_gc
 from bot.kube.client import object_path as place
 from bot.render import digest as rendered
 from bot.service import Service, Site
-from bot.survey import survey
+from bot.survey import seen, survey
 from tests.bench.row import Row, middle
 from tests.bench.server import serving
 
@@ -64,7 +63,7 @@ async def _digest(url: str) -> dict[str, Any]:
         cpu, wall = time.process_time(), time.perf_counter()
         found = await survey(service, Selection())
         await asyncio.sleep(0)
-        shown = view(found.report, found.selection, found.snapshot, beside=found.beside)
+        shown = await seen(found, found.selection)
         text = rendered.text(shown)
         cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
     beating.cancel()
