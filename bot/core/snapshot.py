@@ -123,10 +123,6 @@ class Snapshot:
     kueue_namespace: str = "kueue-system"
 
     @cached_property
-    def _index(self) -> dict[tuple[str, str, str], o.KubeObject]:
-        return {(kind, item.namespace, item.name): item for kind, items in self.objects.items() for item in items}
-
-    @cached_property
     def _by_uid(self) -> dict[str, o.KubeObject]:
         everything = [*self.foreign, *(item for items in self.objects.values() for item in items)]
         return {item.metadata.uid: item for item in everything if item.metadata.uid}
@@ -185,7 +181,13 @@ class Snapshot:
 
     def look(self, kind: str, name: str, namespace: str = "") -> o.KubeObject | None:
         """Give an object if it was read; None says nothing about absence. Never raises."""
-        return self._index.get((kind, namespace, name))
+        # by kind: most questions look up few of the kinds that were read
+        index = self._once.get(("by name", kind))
+        if index is None:
+            index = {(item.namespace, item.name): item for item in self.objects.get(kind, ())}
+            self._once["by name", kind] = index
+        found: o.KubeObject | None = index.get((namespace, name))
+        return found
 
     def find(self, kind: str, name: str, namespace: str = "") -> o.KubeObject | None:
         """Give an object, or None when it is proven absent. Raises Unknown when its place was not read."""

@@ -32,6 +32,8 @@ ROWS = 5000
 NAMESPACE_ROWS = 1500
 PROBE = 100
 """Items of the first page of a namespace's list: it tells how many more there are, and a list that is too long ends there."""
+QUEUE_PAGE = 2000
+"""Queues in one page: they are small, and pages come one after the other."""
 SMALL_CLUSTER = 300
 """Up to this many pending and reserving Workloads all of them are read at once, with the pods and Jobs around them."""
 OTHER_NAMESPACES = 3
@@ -53,8 +55,8 @@ class Want:
     """One read: a list of a kind everywhere or in a namespace, narrowed by selectors, or one object by name.
 
     `proves` is what a full answer proves, by default the place itself. `instead` is read when the server refuses the
-    field selector. `spare` reads are left out without a word when the budget is spent: nobody relies on them. `probe`
-    begins with a short page.
+    field selector. `spare` reads are left out without a word when the budget is spent: nobody relies on them. `page`
+    is how many the first page holds.
     """
 
     kind: str
@@ -66,7 +68,7 @@ class Want:
     proves: tuple[Scope, ...] = ()
     instead: tuple["Want", ...] = ()
     spare: bool = False
-    probe: bool = False
+    page: int = PAGE
 
     @property
     def place(self) -> Scope | None:
@@ -99,7 +101,7 @@ class Reads:
     gaps: list[Gap] = field(default_factory=list)
 
 
-QUEUES = (Want("LocalQueue"), Want("ClusterQueue"), Want("ResourceFlavor"))
+QUEUES = (Want("LocalQueue", page=QUEUE_PAGE), Want("ClusterQueue", page=QUEUE_PAGE), Want("ResourceFlavor"))
 """Kueue's objects that every question needs; there are few of them."""
 
 
@@ -111,9 +113,9 @@ def first(ref: JobRef) -> list[Want]:
     namespace = ref.namespace
     wants = [
         Want("Namespace", name=namespace),
-        Want("Pod", namespace, rows=NAMESPACE_ROWS, probe=True),
-        Want("Event", namespace, rows=NAMESPACE_ROWS, probe=True),
-        Want("Job", namespace, rows=NAMESPACE_ROWS, probe=True),
+        Want("Pod", namespace, rows=NAMESPACE_ROWS, page=PROBE),
+        Want("Event", namespace, rows=NAMESPACE_ROWS, page=PROBE),
+        Want("Job", namespace, rows=NAMESPACE_ROWS, page=PROBE),
     ]
     if ref.kind in {"", "Job"}:
         wants.append(Want("Job", namespace, ref.name))
@@ -140,7 +142,7 @@ class Plan:
         own = self._own_workloads()
         wants = [own, *QUEUES] if own is not None else [*QUEUES]
         if own is None and _in_namespace(self.snapshot, namespace) <= NAMESPACE_ROWS:
-            wants.append(Want("Workload", namespace, rows=NAMESPACE_ROWS, probe=True))
+            wants.append(Want("Workload", namespace, rows=NAMESPACE_ROWS, page=PROBE))
         if own is None and self.ref.kind in {"", "Workload", "PodGroup"} and not self._is_job():
             # in a crowded namespace it may not be among the first
             wants.append(Want("Workload", namespace, self.ref.name))

@@ -18,9 +18,9 @@ from bot.core.facts.identity import each
 from bot.core.objects import is_true
 from bot.core.reference import JobRef
 from bot.core.snapshot import Gap, PendingItem, Scope, Snapshot, Versions
-from bot.kube.client import NOT_ACCEPTED, PAGE, Client, Listing, ReadError, is_name, object_path
+from bot.kube.client import NOT_ACCEPTED, Client, Listing, ReadError, is_name, object_path
 from bot.kube.discovery import NOTHING_KNOWN, VISIBILITY, Discovery, Served
-from bot.kube.plan import NAMESPACE_ROWS, PROBE, QUEUES, ROWS, Plan, Reads, See, Want, first
+from bot.kube.plan import NAMESPACE_ROWS, QUEUES, ROWS, Plan, Reads, See, Want, first
 
 T = TypeVar("T")
 D = TypeVar("D")
@@ -288,9 +288,8 @@ class _Question:
         query = tuple(
             (key, value) for key, value in (("labelSelector", want.labels), ("fieldSelector", want.fields)) if value
         )
-        page = PROBE if want.probe else PAGE
         listing = await self.client.shared_list(
-            path, known.kind, known.api_version(version), query, min(want.rows, self.rows), page
+            path, known.kind, known.api_version(version), query, min(want.rows, self.rows), want.page
         )
         self.answered += 1
         self._take(want, known.kind, listing)

@@ -64,7 +64,7 @@ def compare(urls: list[str], refs: list[JobRef]) -> list[Cost]:
 
 def rows() -> Iterator[Row]:
     """Measure and give the rows."""
-    cases = [
+    cases: list[tuple[str, str, JobRef | None]] = [
         ("another queue is crowded", "crowd", JOB),
         ("the same, Workloads not selectable by ClusterQueue", "crowd-unselectable", JOB),
         ("its own queue is crowded", "line", JOB),
@@ -77,3 +77,8 @@ def rows() -> Iterator[Row]:
             alone, crowded = compare([small, big], [JOB, asked])
         note = f"CPU {crowded.cpu / alone.cpu:.1f} ×, {crowded.requests:.0f} requests against {alone.requests:.0f}"
         yield Row(f"one question, {COUNT:,} Workloads against none: {title}", crowded.wall / alone.wall, 2, note=note)
+    with serving("empty") as small, serving("wide") as big:
+        alone, crowded = compare([small, big], [JOB, JOB])
+    note = f"CPU {crowded.cpu / alone.cpu:.1f} ×, {crowded.requests:.0f} requests against {alone.requests:.0f}"
+    what = "one question, 2,000 LocalQueues, 200 ClusterQueues and 1,000 nodes against one each"
+    yield Row(what, crowded.wall / alone.wall, note=note)

@@ -138,6 +138,29 @@ def namespace(count: int) -> RecordedApi:
     return RecordedApi([*cluster, *jobs, *others, *pods, *events])
 
 
+def wide(_: int) -> RecordedApi:
+    """The recorded cluster among 2,000 LocalQueues, 200 ClusterQueues and 1,000 nodes."""
+    base = _recorded()
+    known = {
+        kind: next(item for item in base if item["kind"] == kind) for kind in ("ClusterQueue", "LocalQueue", "Node")
+    }
+
+    def many(kind: str, count: int, **more: Any) -> list[Item]:
+        model = known[kind]
+        space = {"namespace": "crowd"} if kind == "LocalQueue" else {}
+        return [
+            {
+                **model,
+                **more,
+                "metadata": {**model["metadata"], "name": f"{kind.lower()}-{n:04}", "uid": f"{kind}{n}", **space},
+            }
+            for n in range(count)
+        ]
+
+    queues = many("LocalQueue", 2000, spec={"clusterQueue": "clusterqueue-0001"})
+    return RecordedApi([*base, *queues, *many("ClusterQueue", 200), *many("Node", 1000)])
+
+
 def generated(count: int) -> RecordedApi:
     """The recorded cluster and `count` Workloads of realistic size, about 4 KB each, for walks through pages."""
     return RecordedApi([*_recorded(), *workloads(count)])
@@ -149,7 +172,7 @@ def pending(count: int) -> RecordedApi:
 
 
 CLUSTERS: dict[str, Callable[[int], RecordedApi]] = {
-    "empty": empty, "crowd": crowd, "crowd-unselectable": crowd_unselectable, "line": line, "namespace": namespace,
+    "empty": empty, "crowd": crowd, "crowd-unselectable": crowd_unselectable, "line": line, "namespace": namespace, "wide": wide,
     "generated": generated, "pending": pending,
 }  # fmt: skip
 
