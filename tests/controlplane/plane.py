@@ -229,7 +229,7 @@ class ControlPlane:
             else:
                 if found:
                     return found
-            time.sleep(0.1)
+            time.sleep(0.03)
         raise RuntimeError(f"{what} was not ready after {seconds:.0f} s: {last}")
 
     # --- the API --------------------------------------------------------------------------------------------------------

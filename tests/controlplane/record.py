@@ -6,6 +6,7 @@ them, `expect.yaml` with what each scenario says is then true; both are read by 
 
 import json
 import platform
+import re
 import sys
 import tempfile
 from pathlib import Path
@@ -33,9 +34,15 @@ def tidy(recording: dict[str, Any]) -> dict[str, Any]:
                 configuration = yaml.safe_load(text)
                 kept = {name: value for name, value in configuration.items() if name not in _OF_THIS_MACHINE}
                 item["data"][key] = yaml.safe_dump(kept)
-    text = json.dumps(recording).replace(platform.node(), "localhost")
+    text = re.sub(rf"\b{re.escape(platform.node())}\b", "localhost", json.dumps(recording))
     tidied: dict[str, Any] = json.loads(text)
     return tidied
+
+
+def written(recording: dict[str, Any]) -> str:
+    """One object a line: small, and a difference shows which object it is in."""
+    items = ",\n".join(json.dumps(item, ensure_ascii=False, separators=(",", ":")) for item in recording["items"])
+    return f'{{"apiVersion":"v1","kind":"List","items":[\n{items}\n]}}\n'
 
 
 def expected(scenario: Scenario) -> dict[str, Any]:
@@ -79,7 +86,7 @@ def _one(plane: ControlPlane, scenario: Scenario, entries: dict[str, Any]) -> bo
         return True
     recording = tidy(record(plane, scenario.name, KUEUE, KUBERNETES))
     path = FOLDER / f"{scenario.name}.json"
-    path.write_text(json.dumps(recording, indent=1, ensure_ascii=False) + "\n")
+    path.write_text(written(recording))
     found = wrong(from_file(path, scenario.ask), scenario.content["then"])
     if found:
         path.unlink()

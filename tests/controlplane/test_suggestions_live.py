@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.live, pytest.mark.timeout(600)]
 
 _KUEUE = "/apis/kueue.x-k8s.io/v1beta2"
 WAITS = (
-    "quota-in-use", "two-flavors", "borrowing-limit-reached", "cohort-exhausted", "quota-lent-out", "no-preemption-candidate",
+    "quota-in-use", "borrowing-limit-reached", "cohort-exhausted", "quota-lent-out",
     "other-queue-has-room", "other-flavor-has-room",
 )  # fmt: skip
 NEVER = (
