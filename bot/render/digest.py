@@ -30,7 +30,7 @@ _DOES: Mapping[Category, str] = {
     "misconfigured": "misconfigured",
     "stuck": "stuck",
     "unknown": "without an explanation",
-    "waiting": "waiting for their turn",
+    "waiting": "waiting",
 }
 
 REPLIES = 5
