@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import os
 import sys
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -340,7 +341,7 @@ def doctor_once(
                 service = Service({cluster.name: site_of(cluster) for cluster in settings.clusters})
             except (settings_of.ConfigurationError, ValueError) as error:
                 return [Check("configuration", ok=False, sentence=str(error), remedy="Correct it and run this again.")]
-            checks += _tokens(settings)
+            checks += [*_tokens(settings), await _store(settings)]
             if slack is not None:
                 checks += await slack(settings)
         async with service:
@@ -368,6 +369,26 @@ def _tokens(settings: Settings) -> list[Check]:
         else:
             checks.append(Check(name, ok=True, sentence="It is set and has the right form."))
     return checks
+
+
+async def _store(settings: Settings) -> Check:
+    """Whether the store can be used; without it questions are answered all the same."""
+    from bot.store import Store, StoreError  # noqa: PLC0415 - a question on the terminal needs no database
+
+    remedy = "Set store_path to a file in a folder that can be written, or store_url to a PostgreSQL."
+    try:
+        url, path = settings.store(), settings.store_path
+        if url == f"sqlite:///{path}" and not path.exists():  # an examination leaves nothing behind
+            if os.access(path.parent, os.W_OK):
+                return Check("store", ok=True, sentence=f"{path} can be made.")
+            sentence = f"The folder of {path} is missing or cannot be written. Watches are not kept."
+            return Check("store", ok=None, sentence=sentence, remedy=remedy)
+        async with Store.open(url) as store:
+            await store.ping()
+    except (StoreError, settings_of.ConfigurationError) as error:
+        sentence = f"{str(error)[:1].upper()}{str(error)[1:]}. Watches are not kept."
+        return Check("store", ok=None, sentence=sentence, remedy=remedy)
+    return Check("store", ok=True, sentence="It can be written, and its schema is current.")
 
 
 def _lines(check: Check) -> list[str]:

@@ -1,5 +1,6 @@
 """The doctor says in words what is missing."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from bot.kube.client import Client, Cluster
 from bot.kube.doctor import Check, examine
 from bot.kube.permissions import PERMISSIONS
 from bot.kube.reader import Reader
+from bot.service import doctor_once
 from tests.clusters import RECORDINGS
 
 
@@ -144,3 +146,11 @@ async def test_slack_is_asked_where_it_is_given() -> None:
 def test_every_permission_says_why(permission: Any) -> None:
     assert permission.why[0].islower() or permission.why.startswith("Kueue")
     assert not permission.why.endswith(".")
+
+
+@pytest.mark.parametrize(("folder", "mark", "said"), [(".", "ok", "can be made"), ("no/such", "partly", "not kept")])
+def test_the_store_is_examined(tmp_path: Path, folder: str, mark: str, said: str) -> None:
+    (tmp_path / "config.yaml").write_text(f"store_path: {tmp_path / folder / 'store.sqlite3'}\n")
+    _, lines = doctor_once(config=tmp_path / "config.yaml")
+    assert any(line.startswith(mark) and "store:" in line and said in line for line in lines)
+    assert not (tmp_path / "store.sqlite3").exists()
