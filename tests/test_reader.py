@@ -25,7 +25,7 @@ from tests.clusters import RECORDINGS, expectations, recorded
 TRAIN = JobRef("team-a", "train")
 CASES = [
     pytest.param(path, expected, id=f"{path.parent.name}/{path.stem}")
-    for expected in expectations(RECORDINGS)
+    for expected in (*expectations(RECORDINGS), *expectations(RECORDINGS / "v0.17.0-live"))
     for path in sorted(RECORDINGS.glob(f"*/{expected['name']}.json"))
 ]
 

@@ -13,10 +13,12 @@ from bot.core.quantity import parse
 from bot.render import json_v1
 from tests.clusters import CASES, RECORDINGS, expectations, recorded
 
+PLACES = ((RECORDINGS, ""), (CASES, "cases/"), (RECORDINGS / "v0.17.0-live", "v0.17.0-live/"))
+
 
 def _questions() -> list[Any]:
     found = []
-    for folder, prefix in ((RECORDINGS, ""), (CASES, "cases/")):
+    for folder, prefix in PLACES:
         expected = {entry["name"]: entry for entry in expectations(folder)}
         for path in sorted([*folder.glob("*.json"), *folder.glob("*/*.json")]):
             if path.stem in expected:
@@ -26,7 +28,7 @@ def _questions() -> list[Any]:
 
 
 def test_every_expectation_has_a_recording() -> None:
-    for folder in (RECORDINGS, CASES):
+    for folder, _ in PLACES:
         stems = {path.stem for path in Path(folder).rglob("*.json")}
         assert {entry["name"] for entry in expectations(folder)} <= stems
 
