@@ -82,7 +82,8 @@ class Page:
                 ],
                 "chosen": self.chosen, "shortcuts": self.shortcuts, "homes": self.slack.homes, "home_tab": self.home_tab,
                 "commands": [
-                    {"command": self.command, "hint": "namespace/name · digest · queue NAME", "description": "Why is it pending?"},
+                    {"command": self.command, "hint": "namespace/name, digest or queue NAME",
+                     "description": "Why is this job pending?"},
                     {"command": "/invite", "hint": "@whypending", "description": "Add the bot to this channel"},
                 ],
             }
