@@ -29,7 +29,7 @@ async def _all() -> dict[str, tuple[int, int]]:
             continue
         ref = question(expected)
         # one after the other with a wait: what is not sequential overlaps
-        stage, requests, sequence = await _ask(RecordedApi.load(path, latency=0.05), ref)
+        stage, requests, sequence = await _ask(RecordedApi.load(path, latency=0.2), ref)
         key = "search for a bare name" if stage == "lookup" and not ref.kind else stage
         worst[key] = max(worst[key][0], requests), max(worst[key][1], sequence)
     return worst

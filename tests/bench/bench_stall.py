@@ -17,36 +17,39 @@ PATH = "/apis/kueue.x-k8s.io/v1beta2/workloads"
 
 
 class Heartbeat:
-    """Measures the longest time between two turns of the event loop, in seconds."""
+    """Measures between two turns of the event loop, in seconds: `longest` on the clock, `busiest` of this thread's CPU.
+
+    On a busy machine the clock also shows what others do; the CPU shows what the loop itself does at a stretch.
+    """
 
     def __init__(self) -> None:
-        self.longest = 0.0
+        self.longest = self.busiest = 0.0
 
     async def _beat(self) -> None:
-        last = time.perf_counter()
+        last, spent = time.perf_counter(), time.thread_time()
         while True:
             await asyncio.sleep(0.001)
-            now = time.perf_counter()
+            now, used = time.perf_counter(), time.thread_time()
             self.longest = max(self.longest, now - last - 0.001)
-            last = now
+            self.busiest = max(self.busiest, used - spent)
+            last, spent = now, used
 
     @contextlib.asynccontextmanager
     async def beating(self) -> AsyncIterator[None]:
         """Measure while the body runs."""
-        self.longest = 0.0
         task = asyncio.ensure_future(self._beat())
         try:
             await asyncio.sleep(0.01)
-            self.longest = 0.0
+            self.longest = self.busiest = 0.0
             yield
         finally:
             task.cancel()
 
 
-async def _walk(url: str) -> tuple[float, int]:
-    """The least of three walks: what the machine does beside is not meant. Gives the stall and how many came."""
+async def _walk(url: str) -> tuple[float, float, int]:
+    """The least of three walks: CPU at a stretch, the same on the clock, and how many came."""
     preload()
-    best, count = float("inf"), 0
+    best, clock, count = float("inf"), float("inf"), 0
     heart = Heartbeat()
     async with Client(Cluster(url=url), timeout=60) as client:
         await client.body("/version")
@@ -56,8 +59,8 @@ async def _walk(url: str) -> tuple[float, int]:
             async with heart.beating():
                 async for page in client.pages(PATH, "Workload", "kueue.x-k8s.io/v1beta2"):
                     kept += page.objects if page is not None else []
-            best, count = min(best, heart.longest), len(kept)
-    return best, count
+            best, clock, count = min(best, heart.busiest), min(clock, heart.longest), len(kept)
+    return best, clock, count
 
 
 async def _question(url: str) -> float:
@@ -73,14 +76,20 @@ async def _question(url: str) -> float:
             async with heart.beating():
                 engine.diagnose(await reader.read(ref), ref)
                 await asyncio.sleep(0.002)
-            best = min(best, heart.longest)
+            best = min(best, heart.busiest)
     return best
 
 
 def rows() -> Iterator[Row]:
     """Measure and give the rows."""
     with serving("generated", COUNT) as url:
-        stall, count = asyncio.run(_walk(url))
-    yield Row(f"event-loop stall, a walk of {count:,} Workloads kept in memory", stall * 1000, 50, "ms")
+        stall, clock, count = asyncio.run(_walk(url))
+    what = f"event-loop stall (CPU at a stretch), a walk of {count:,} Workloads kept in memory"
+    yield Row(what, stall * 1000, 50, "ms", f"on the clock {clock * 1000:.0f} ms")
     with serving("line", COUNT) as url:
-        yield Row("event-loop stall, one question about a crowded queue", asyncio.run(_question(url)) * 1000, 50, "ms")
+        yield Row(
+            "event-loop stall (CPU at a stretch), one question about a crowded queue",
+            asyncio.run(_question(url)) * 1000,
+            50,
+            "ms",
+        )

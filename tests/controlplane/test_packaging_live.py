@@ -42,7 +42,8 @@ def granted(plane: ControlPlane) -> ControlPlane:
 
 
 @pytest.mark.parametrize(
-    "components", [[], ["persistent-store"], ["access-review"], ["persistent-store", "access-review"]]
+    "components",
+    [[], ["overlays/persistent-store"], ["overlays/access-review"], ["digest"], ["overlays/access-review", "digest"]],
 )
 def test_every_object_is_taken_by_the_server(plane: ControlPlane, tmp_path: Path, components: list[str]) -> None:
     content = {
