@@ -222,7 +222,11 @@ def _add_digest(add: _Add) -> None:
     digest.add_argument("--config", type=Path, default=None, metavar="FILE", help="the configuration file of `serve`")
     digest.add_argument("--dry-run", action="store_true", help="print a configured digest instead of posting it")
     digest.add_argument(
-        "--run", dest="run_id", default="", metavar="ID", help="what tells this run from others: the same one posts once"
+        "--run",
+        dest="run_id",
+        default="",
+        metavar="ID",
+        help="what tells this run from others: the same one posts once",
     )
     digest.add_argument(
         "--exit-zero", action="store_true", help="end with 0 also when something is stuck or was not read"

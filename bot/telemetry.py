@@ -49,7 +49,10 @@ DIGEST_COMPLETE = Gauge(
 )
 FAULTS = Counter("whypending_faults", "What broke inside: a rule, a listener.", ["where"], registry=REGISTRY)
 STORE_ERRORS = Counter(
-    "whypending_store_errors", "What the store could not do; the bot goes on without memory.", ["what"], registry=REGISTRY
+    "whypending_store_errors",
+    "What the store could not do; the bot goes on without memory.",
+    ["what"],
+    registry=REGISTRY,
 )
 WATCHES = Gauge("whypending_watches", "Watches that this process looks after.", registry=REGISTRY)
 WATCH_READS = Counter(

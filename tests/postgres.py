@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 
 def binaries() -> Path | None:
@@ -35,11 +36,11 @@ class Server:
         if self.user is not None:
             os.chown(folder, self.user.pw_uid, self.user.pw_gid)
         subprocess.run(
-            [tools / "initdb", "-D", folder / "data", "-U", "bot", "--auth=trust", "--no-sync", "-E", "UTF8"],
+            [str(tools / "initdb"), "-D", str(folder / "data"), "-U", "bot", "--auth=trust", "--no-sync", "-E", "UTF8"],
             check=True, capture_output=True, **self._identity(),
         )  # fmt: skip
 
-    def _identity(self) -> dict[str, int]:
+    def _identity(self) -> dict[str, Any]:
         return {} if self.user is None else {"user": self.user.pw_uid, "group": self.user.pw_gid}
 
     @property
@@ -51,11 +52,11 @@ class Server:
         """Start and wait until it takes connections."""
         with (self.folder / "log").open("ab") as log:
             self.process = subprocess.Popen(
-                [self.tools / "postgres", "-D", self.folder / "data", "-p", str(self.port), "-c", "listen_addresses=127.0.0.1",
-                 "-c", "unix_socket_directories=", "-c", "fsync=off"],
+                [str(self.tools / "postgres"), "-D", str(self.folder / "data"), "-p", str(self.port),
+                 "-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=", "-c", "fsync=off"],
                 stdout=log, stderr=log, **self._identity(),
             )  # fmt: skip
-        ready = [self.tools / "pg_isready", "-h", "127.0.0.1", "-p", str(self.port), "-U", "bot"]
+        ready = [str(self.tools / "pg_isready"), "-h", "127.0.0.1", "-p", str(self.port), "-U", "bot"]
         for _ in range(200):
             if subprocess.run(ready, capture_output=True, check=False).returncode == 0:
                 return

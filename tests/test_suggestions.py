@@ -51,7 +51,8 @@ def test_a_flavor_that_the_pods_could_tolerate_or_select() -> None:
     both = queue("gpu-cq", {"f": {"gpu": 2}, "g": {"gpu": 8}, "h": {"gpu": 3}})
     taints = [{"key": "spot", "value": "true", "effect": "NoSchedule"}]
     some = found(both, flavor("g", nodeTaints=taints), flavor("h", nodeTaints=taints), waiting(gpu=4))
-    assert some["tolerate"].step.do == "Tolerate spot=true:NoSchedule if the pods may run there, and submit it again: flavor g has room now."
+    advice = "Tolerate spot=true:NoSchedule if the pods may run there, and submit it again: flavor g has room now."
+    assert some["tolerate"].step.do == advice
     labels = (
         flavor("f", nodeLabels={"tier": "a"}),
         flavor("g", nodeLabels={"tier": "b"}),

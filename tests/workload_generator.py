@@ -215,7 +215,9 @@ def _workload(  # noqa: PLR0917 - a maker of test data
               **spec},
         status=status,
     )  # fmt: skip
-    fields = {f"f:{key}": {f"f:{inner}": {} for inner in ("name", "value", "spec", "status")} for key in "abcdefghijkl"}
+    fields: dict[str, object] = {
+        f"f:{key}": {f"f:{inner}": {} for inner in ("name", "value", "spec", "status")} for key in "abcdefghijkl"
+    }
     made["metadata"] |= {
         "creationTimestamp": stamp(since), "ownerReferences": [owner], "generation": 1,
         "finalizers": ["kueue.x-k8s.io/resource-in-use"], "labels": {"kueue.x-k8s.io/job-uid": owner["uid"]},

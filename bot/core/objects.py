@@ -1028,7 +1028,7 @@ STRUCTS: dict[str, type[KubeObject]] = {
 
 def condition(conditions: tuple[Condition, ...], kind: str) -> Condition | None:
     """Give the condition of a type, never by position; None when it is not there."""
-    for entry in conditions:  # noqa: SIM110 - asked hundreds of thousands of times by a digest
+    for entry in conditions:
         if entry.type == kind:
             return entry
     return None

@@ -1,8 +1,8 @@
 """The bot against a real API server that holds a big cluster: a hundred people ask at once while a digest runs.
 
-On request: `python -m tests.bench load`, some minutes; LOAD is the number of Workloads. SOAK seconds in the environment make it ask on for so long and
-show that memory, descriptors and the store do not grow. Kueue, the controllers and the simulated kubelets are paused
-once the big cluster is there: it is looked at, not run.
+On request: `python -m tests.bench load`, some minutes; LOAD in the environment is the number of Workloads. SOAK seconds
+make it ask on for so long and show that memory, descriptors and the store do not grow. Kueue, the controllers and the
+simulated kubelets are paused once the big cluster is there: it is looked at, not run.
 """
 
 import asyncio
@@ -162,6 +162,7 @@ async def _people(cluster: Cluster, alone: float) -> list[Row]:
     acknowledged = max(delivery.seconds or 60 for delivery in deliveries)
     whole = sum(answer.complete for answer in timed.answers)
     rules = {answer.headline.rule for answer in timed.answers}
+    stall = f"on the clock {heart.longest * 1000:.0f} ms"
     unknown = sum(answer.headline.rule == "no-explanation-visible" for answer in timed.answers)
     return [
         Row(f"{PEOPLE} people ask at once: slowest acknowledgement", acknowledged, 0.5, "s"),
@@ -169,7 +170,7 @@ async def _people(cluster: Cluster, alone: float) -> list[Row]:
             f"{middle(timed.times) / alone:.0f} times one alone; {whole} whole, {unknown} without a cause, {len(rules)} causes"),
         Row(f"{PEOPLE} people ask at once: p99 of the answer", _p99(timed.times), 9, "s"),
         Row(f"{PEOPLE} people ask at once: requests for each answer", sent / PEOPLE, 20, ""),
-        Row(f"{PEOPLE} people ask at once: event-loop stall", heart.busiest * 1000, 50, "ms", f"on the clock {heart.longest * 1000:.0f} ms"),
+        Row(f"{PEOPLE} people ask at once: event-loop stall", heart.busiest * 1000, 50, "ms", stall),
         Row("peak memory of the process with the bot, the local Slack and the filler", _peak(), None, "MiB"),
     ]  # fmt: skip
 

@@ -45,7 +45,7 @@ async def _ask(clients: list[Client], refs: list[JobRef]) -> list[Cost]:
             spent[at].append((*times, reader.client.requests - before))
             rules[at] = answer.headline.rule
     return [
-        Cost(*(middle(run[part] for run in runs) for part in range(3)), rule)
+        Cost(middle(run[0] for run in runs), middle(run[1] for run in runs), middle(run[2] for run in runs), rule)
         for runs, rule in zip(spent, rules, strict=True)
     ]
 

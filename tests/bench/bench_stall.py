@@ -55,7 +55,7 @@ async def _walk(url: str) -> tuple[float, float, int]:
         await client.body("/version")
         tune_gc()
         for _ in range(3):
-            kept = []
+            kept: list[object] = []
             async with heart.beating():
                 async for page in client.pages(PATH, "Workload", "kueue.x-k8s.io/v1beta2"):
                     kept += page.objects if page is not None else []

@@ -28,7 +28,9 @@ def test_fires_for_an_ancestors_limit_and_names_who_fills_it() -> None:
     held = holder("filler", "sister", {"gpu": ("f", 6)})
     answer = small(*tree, held, waiting(gpu=3)).ask("team-a/train")
     assert answer.headline.rule == "borrowing-limit-reached"
-    assert "Cohort low uses 6 of the 7 that it may have (4 of its own and 3 borrowed)" in show(answer.headline.sentence, plain)
+    assert "Cohort low uses 6 of the 7 that it may have (4 of its own and 3 borrowed)" in show(
+        answer.headline.sentence, plain
+    )
     assert [entry.job for entry in answer.holders] == ["Job/filler"]
 
 
