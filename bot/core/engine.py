@@ -58,10 +58,11 @@ def _unsure(found: Found) -> Found:
 
 
 class _Run:
-    def __init__(self, facts: Facts, rules: Sequence[Rule]) -> None:
+    def __init__(self, facts: Facts, rules: Sequence[Rule], *, nested: bool = False) -> None:
         self.facts = facts
         self.rules = rules
-        facts.answer_for = lambda ref: diagnose(facts.snapshot, ref, facts.thresholds, rules)
+        if not nested:  # an answer about one of several asks no further: that could go on for ever
+            facts.answer_for = lambda ref: _Run(Facts(facts.snapshot, ref, facts.thresholds), rules, nested=True).diagnosis()
         self.not_checked: list[NotChecked] = []
         self.faults: list[str] = []
 
