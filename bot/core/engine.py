@@ -62,7 +62,9 @@ class _Run:
         self.facts = facts
         self.rules = rules
         if not nested:  # an answer about one of several asks no further: that could go on for ever
-            facts.answer_for = lambda ref: _Run(Facts(facts.snapshot, ref, facts.thresholds), rules, nested=True).diagnosis()
+            facts.answer_for = lambda ref: _Run(
+                Facts(facts.snapshot, ref, facts.thresholds), rules, nested=True
+            ).diagnosis()
         self.not_checked: list[NotChecked] = []
         self.faults: list[str] = []
 
