@@ -169,8 +169,8 @@ def differences(answer: Diagnosis, condition: Body) -> list[str]:
     if told == "fits":
         found.append(f"Kueue does not admit it: {text}")
     rows = {(row.flavor, row.resource): row for row in answer.quota}
-    for resource, flavor, capacity in nevers:
-        # pod sets that end in different flavors have rows of their own
+    # of several pod sets the rows show where each is counted at last, Kueue names what it tried: the verdict alone is compared
+    for resource, flavor, capacity in nevers if _one_pod_set(answer) else ():
         own = [row for row in answer.quota if (row.flavor, row.resource, row.verdict) == (flavor, resource, "never")]
         if not any(row.capacity is not None and _of(resource, row.capacity) == parse(capacity) for row in own):
             found.append(f"capacity of {resource} in {flavor} is {capacity} by Kueue; the product's rows: {own}")
