@@ -1,6 +1,7 @@
 """One control plane for the whole run, for every test marked `live`."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -8,13 +9,12 @@ import pytest
 from tests.controlplane.plane import ControlPlane, what_is_missing
 
 
-@pytest.fixture(scope="session")
-def plane(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Iterator[ControlPlane]:
-    """A running control plane with all job kinds; skipped with a sentence where it cannot run; logs stay on failure."""
+@contextmanager
+def _running(factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Iterator[ControlPlane]:
     missing = what_is_missing()
     if missing is not None:
         pytest.skip(f"no control plane here: {missing}")
-    state = Path(tmp_path_factory.mktemp("controlplane"))
+    state = Path(factory.mktemp("controlplane"))
     running = ControlPlane(state)
     failed_before = request.session.testsfailed
     try:
@@ -27,3 +27,17 @@ def plane(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureReque
         running.close()
         if request.session.testsfailed > failed_before:
             print(f"logs of the control plane: {state}")
+
+
+@pytest.fixture(scope="session")
+def plane(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Iterator[ControlPlane]:
+    """A running control plane with all job kinds; skipped with a sentence where it cannot run; logs stay on failure."""
+    with _running(tmp_path_factory, request) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def own_plane(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Iterator[ControlPlane]:
+    """A control plane for one module alone: for tests that change certificates, restart servers or withdraw versions."""
+    with _running(tmp_path_factory, request) as running:
+        yield running

@@ -48,10 +48,10 @@ CAUSES = {
 
 
 @pytest.fixture(scope="module")
-def scene(plane: ControlPlane) -> ControlPlane:
+def scene(own_plane: ControlPlane) -> ControlPlane:
     """A cluster with a job for every kind of question."""
-    Player(plane).play(Scenario("faults", merge(BASES["small"], SCENE)))
-    return plane
+    Player(own_plane).play(Scenario("faults", merge(BASES["small"], SCENE)))
+    return own_plane
 
 
 @contextlib.asynccontextmanager
