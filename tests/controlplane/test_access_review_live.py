@@ -14,6 +14,13 @@ from tests.controlplane.plane import ControlPlane
 
 pytestmark = [pytest.mark.live, pytest.mark.timeout(300)]
 
+
+@pytest.fixture(scope="module")
+def plane(own_plane: ControlPlane) -> ControlPlane:
+    """A plane of its own: what is granted and applied here is in nobody else's way."""
+    return own_plane
+
+
 COMPONENT = Path(__file__).parents[2] / "manifests" / "overlays" / "access-review"
 RBAC = "/apis/rbac.authorization.k8s.io/v1"
 ANN = "ann@example.com"

@@ -15,6 +15,13 @@ from tests.controlplane.plane import ApiError, ControlPlane
 
 pytestmark = [pytest.mark.live, pytest.mark.timeout(300)]
 
+
+@pytest.fixture(scope="module")
+def plane(own_plane: ControlPlane) -> ControlPlane:
+    """A plane of its own: what is granted and applied here is in nobody else's way."""
+    return own_plane
+
+
 ROOT = Path(__file__).parents[2]
 NAMESPACE = "whypending"
 ROLES = "/apis/rbac.authorization.k8s.io/v1"
