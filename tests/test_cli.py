@@ -207,23 +207,24 @@ def test_explaining_a_file_imports_neither_kubernetes_nor_slack_nor_aiohttp() ->
 
 
 def _cpu(environ: dict[str, str], *command: str) -> float:
-    """The smallest CPU time of several runs, in seconds; the first one, which writes bytecode, does not count."""
-    times = []
-    for _ in range(6):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run(command, stdout=subprocess.DEVNULL, check=False, timeout=60, env=environ)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        times.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-    return min(times[1:])
+    """The CPU time of one run of a whole process, in seconds."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(command, stdout=subprocess.DEVNULL, check=False, timeout=60, env=environ)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("output", ["text", "json"])
 def test_explaining_a_file_costs_at_most_three_times_an_import_of_pydantic(output: str, tmp_path: Path) -> None:
+    """A ratio of neighbouring runs, the best of several pairs: a busy machine slows both and spoils some."""
     environ = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
-    environ["PYTHONPYCACHEPREFIX"] = str(tmp_path)  # as installed: with bytecode
-    explain = _cpu(environ, sys.executable, "-m", "bot", "explain", "team-a/train", "-f", QUOTA, "-o", output)
-    assert explain <= 3 * _cpu(environ, sys.executable, "-c", "import pydantic")
+    environ["PYTHONPYCACHEPREFIX"] = str(tmp_path)  # as installed: with bytecode, which the first pair writes
+    ratios = []
+    for _ in range(8):
+        explain = _cpu(environ, sys.executable, "-m", "bot", "explain", "team-a/train", "-f", QUOTA, "-o", output)
+        ratios.append(explain / _cpu(environ, sys.executable, "-c", "import pydantic"))
+    assert min(ratios[1:]) <= 3
 
 
 # --- the others ---

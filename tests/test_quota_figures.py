@@ -34,7 +34,10 @@ def _texts() -> Iterator[Any]:
                 yield pytest.param(name, found, id=name)
 
 
-FILES = list(_texts())
+CHANGED_SINCE = {"v0.17.0-live/fits-but-not-admitted"}
+"""Recordings in which the quota was raised after Kueue had looked: its figures are those of another moment."""
+
+FILES = [param for param in _texts() if param.id not in CHANGED_SINCE]
 
 
 def test_there_are_figures_of_every_kind_and_version() -> None:
@@ -45,7 +48,9 @@ def test_there_are_figures_of_every_kind_and_version() -> None:
 @pytest.mark.parametrize(("name", "texts"), FILES)
 def test_every_figure(name: str, texts: list[tuple[str, str]]) -> None:
     for workload, text in texts:
-        rows = recorded(name).facts(workload, "Workload").quota.rows
+        facts = recorded(name).facts(workload, "Workload")
+        rows = facts.quota.rows
+        several = len(facts.identity.want().spec.pod_sets) > 1
         for resource, flavor, figure in MORE.findall(text):
             row = next(row for row in rows if (row.flavor, row.resource) == (flavor, resource))
             assert (row.verdict, row.short) == ("wait", amount(resource, figure)), text
@@ -53,4 +58,5 @@ def test_every_figure(name: str, texts: list[tuple[str, str]]) -> None:
             row = next(row for row in rows if (row.flavor, row.resource) == (flavor, resource))
             asked = amount(resource, earlier) + amount(resource, request) if request else amount(resource, old_request)
             assert (row.verdict, row.capacity) == ("never", amount(resource, capacity or old_capacity)), text
-            assert row.requested == asked, text
+            # Kueue's text stops at the first pod set that fails; ours counts all that would have to come from the flavor
+            assert row.requested >= asked if several else row.requested == asked, text
