@@ -6,7 +6,7 @@ from bot.core.facts.identity import subject_of, titled
 from bot.core.names import named, quoted
 from bot.core.rule import rule
 
-_TODO = {
+_STEPS = {
     "OutOfSync": "Create the job and its prebuilt Workload again so that they match.",
     "FailedToStart": "Correct what the text names, a label that contradicts the pod template. Then create it again.",
     "OwnerNotFound": "Create the job again: the object that owned the Workload is gone.",
@@ -39,6 +39,6 @@ def finished_without_running(facts: Facts) -> Found | None:
                 subject_of(workload), "status.conditions[Finished]", quoted(f"{end.reason}: {end.message}"), "kueue"
             ),
         ),
-        (Step("asker", _TODO.get(end.reason, "Do away with the cause that the text names, then create it again.")),),
+        (Step("asker", _STEPS.get(end.reason, "Do away with the cause that the text names, then create it again.")),),
         tuple(subject_of(thing) for thing in (item, workload) if thing is not None),
     )
