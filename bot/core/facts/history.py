@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 
 from bot.core import kinds, texts
 from bot.core import objects as o
-from bot.core.diagnosis import KueueSaid
+from bot.core.diagnosis import Evidence, KueueSaid
 from bot.core.facts.contradictions import Contradiction, contradictions
 from bot.core.facts.identity import JOB_UID_LABEL
 from bot.core.facts.lazy import fact
+from bot.core.names import subject
 from bot.core.objects import condition
 from bot.core.records import dataclass
 
@@ -122,6 +123,19 @@ class History:
     def outdated(self) -> tuple[Contradiction, ...]:
         """What the text says although the objects disprove it now; see `contradictions`. Raises Unknown without a Workload."""
         return contradictions(self._facts)
+
+    def gone_for(self, reason: str) -> tuple[str, list[Evidence]]:
+        """Say whether this job was, or is about to be, evicted for a stopped queue, with the proof.
+
+        `reason` is the eviction's ("ClusterQueueStopped"); the sentence begins with a blank, "" when neither holds.
+        """
+        evicted = self.evicted
+        if evicted is not None and evicted.current and evicted.reason == reason:
+            workload = self._facts.identity.want()
+            about = subject("Workload", workload.name, workload.namespace)
+            proof = Evidence(about, "status.conditions[Evicted].reason", evicted.reason, "kueue")
+            return " This job was evicted for it.", [proof]
+        return "" if self._facts.identity.phase == "waiting" else " This job is about to be evicted for it.", []
 
     def repeats(self, text: str) -> int:
         """Give how often the events about the Workload said a text; 0 when no such event was read."""

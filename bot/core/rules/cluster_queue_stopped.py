@@ -30,21 +30,8 @@ def cluster_queue_stopped(facts: Facts) -> Found | None:
     policy = queue.spec.stop_policy
     about = subject("ClusterQueue", queue.name)
     evidence = [Evidence(about, "spec.stopPolicy", policy)]
-    evicted = facts.history.evicted
-    gone = ""
-    if evicted is not None and evicted.current and evicted.reason == "ClusterQueueStopped":
-        gone = " This job was evicted for it."
-        workload = facts.identity.want()
-        evidence.append(
-            Evidence(
-                subject("Workload", workload.name, workload.namespace),
-                "status.conditions[Evicted].reason",
-                evicted.reason,
-                "kueue",
-            )
-        )
-    elif facts.identity.phase != "waiting":
-        gone = " This job is about to be evicted for it."
+    gone, proof = facts.history.gone_for("ClusterQueueStopped")
+    evidence += proof
     means = "nothing new is admitted" if policy == "Hold" else "nothing is admitted, and what ran was evicted"
     return Found(
         f"ClusterQueue {queue.name} is stopped (stopPolicy {policy}): {means}.{gone}",

@@ -30,21 +30,8 @@ def local_queue_stopped(facts: Facts) -> Found | None:
     policy = queue.spec.stop_policy
     about = subject("LocalQueue", queue.name, queue.namespace)
     evidence = [Evidence(about, "spec.stopPolicy", policy)]
-    evicted = facts.history.evicted
-    gone = ""
-    if evicted is not None and evicted.current and evicted.reason == "LocalQueueStopped":
-        gone = " This job was evicted for it."
-        workload = facts.identity.want()
-        evidence.append(
-            Evidence(
-                subject("Workload", workload.name, workload.namespace),
-                "status.conditions[Evicted].reason",
-                evicted.reason,
-                "kueue",
-            )
-        )
-    elif facts.identity.phase != "waiting":
-        gone = " This job is about to be evicted for it."
+    gone, proof = facts.history.gone_for("LocalQueueStopped")
+    evidence += proof
     means = "nothing new starts from it" if policy == "Hold" else "nothing starts from it, and what ran was evicted"
     return Found(
         f"LocalQueue {named('LocalQueue', queue.name, queue.namespace)} is stopped (stopPolicy {policy}): {means}.{gone}",
