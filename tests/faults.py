@@ -121,14 +121,14 @@ async def at_every_read(
     Several servers are used at the same time, each for one fault after the other.
     """
     preload()
-    async with serve() as (server, cluster), Client(cluster, shared_seconds=0.001) as client:
+    async with serve() as (server, cluster), Client(cluster, shared_seconds=0) as client:
         sound, _ = await ask(client, ref, 8.0)
         reads = sorted({request.path for request in server.log})
     todo = [(read, kind) for read in reads for kind in kinds if kind != "404" or is_list(read)]
     outcomes: list[Outcome] = []
 
     async def work() -> None:
-        async with serve() as (server, cluster), Client(cluster, shared_seconds=0.001, timeout=DEADLINE) as client:
+        async with serve() as (server, cluster), Client(cluster, shared_seconds=0, timeout=DEADLINE) as client:
             await client.body("/version")
             while todo:
                 read, kind = todo.pop()

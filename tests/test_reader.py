@@ -91,7 +91,7 @@ async def test_a_living_cluster_gives_the_same_answer_as_its_recording(path: Pat
 )
 async def test_at_most_three_rounds_and_twenty_requests(name: str) -> None:
     server = RecordedApi.load(RECORDINGS / "v0.19.2" / f"{name}.json", latency=0.1)
-    async with server.serve() as url, Client(Cluster(url=url), shared_seconds=0.01) as client:
+    async with server.serve() as url, Client(Cluster(url=url), shared_seconds=0) as client:
         reader = Reader.of(client)
         await reader.read(TRAIN)
         assert rounds(server) <= 3
@@ -206,7 +206,7 @@ async def test_a_server_that_answers_nothing_useful(fault: Fault) -> None:
 
 async def test_a_version_that_was_switched_off_is_discovered_anew() -> None:
     server = quota_in_use()
-    async with server.serve() as url, Client(Cluster(url=url), shared_seconds=0.01) as client:
+    async with server.serve() as url, Client(Cluster(url=url), shared_seconds=0) as client:
         reader = Reader.of(client)
         await reader.read(TRAIN)
         for item in json.loads((RECORDINGS / "v0.16.9" / "quota-in-use.json").read_bytes())["items"]:
@@ -314,7 +314,7 @@ async def test_a_big_cluster_is_never_listed() -> None:
 
 async def test_without_the_field_selector_the_queue_s_namespaces_are_read() -> None:
     server = crowd(3000, 10, kueue="v0.17.0")
-    async with server.serve() as url, Client(Cluster(url=url), shared_seconds=0.01) as client:
+    async with server.serve() as url, Client(Cluster(url=url), shared_seconds=0) as client:
         reader = Reader.of(client)
         snapshot = await reader.read(TRAIN)
         assert snapshot.covers("Workload", selector=s.holders("gpu-cq"))
@@ -374,7 +374,7 @@ async def test_in_a_crowded_namespace_a_bare_name_finds_its_job_among_thousands(
         cluster = [ray, *(_owned_by(item, owner) if item["kind"] == "Workload" else item for item in cluster)]
     others = [{**job, "metadata": {**job["metadata"], "name": f"a-{n:05}", "uid": f"j{n}"}} for n in range(2500)]
     server = RecordedApi([*cluster, *others])
-    async with server.serve() as url, Client(Cluster(url=url), shared_seconds=0.01) as client:
+    async with server.serve() as url, Client(Cluster(url=url), shared_seconds=0) as client:
         reader = Reader.of(client)
         if warm:
             await reader.read(JobRef("team-b", "other"))

@@ -101,7 +101,7 @@ class _Asked:
 async def _questions(cluster: Cluster) -> _Asked:
     preload()
     asked = _Asked()
-    async with Client(cluster, shared_seconds=0.01) as client:
+    async with Client(cluster, shared_seconds=0) as client:
         reader = Reader.of(client)
         await reader.read(TRAIN)
         tune_gc()

@@ -56,7 +56,7 @@ def compare(urls: list[str], refs: list[JobRef]) -> list[Cost]:
     async def ask() -> list[Cost]:
         preload()
         async with contextlib.AsyncExitStack() as stack:
-            clients = [await stack.enter_async_context(Client(Cluster(url=url), shared_seconds=0.01)) for url in urls]
+            clients = [await stack.enter_async_context(Client(Cluster(url=url), shared_seconds=0)) for url in urls]
             return await _ask(clients, refs)
 
     return asyncio.run(ask())

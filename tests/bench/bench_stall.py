@@ -67,7 +67,7 @@ async def _question(url: str) -> float:
     preload()
     heart, ref = Heartbeat(), JobRef("team-a", "train")
     best = float("inf")
-    async with Client(Cluster(url=url), shared_seconds=0.01) as client:
+    async with Client(Cluster(url=url), shared_seconds=0) as client:
         reader = Reader.of(client)
         await reader.read(ref)
         tune_gc()

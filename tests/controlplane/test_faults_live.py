@@ -88,7 +88,7 @@ async def test_a_list_that_expires_half_way_is_read_again(scene: ControlPlane) -
         }  # fmt: skip
         with contextlib.suppress(ApiError):
             scene.call("POST", "/api/v1/namespaces/team-a/events", event)
-    async with between(scene) as proxy, Client(proxy.cluster(), shared_seconds=0.01) as client:
+    async with between(scene) as proxy, Client(proxy.cluster(), shared_seconds=0) as client:
         ref = JobRef("team-a", "image")
         proxy.faults = [Fault("/events$", query="continue=", status=410, times=1)]
         snapshot = await Reader.of(client).read(ref)
@@ -104,7 +104,7 @@ async def test_a_list_that_expires_half_way_is_read_again(scene: ControlPlane) -
 
 
 async def test_a_certificate_that_changes_is_said_and_the_right_one_trusted_again(scene: ControlPlane) -> None:
-    async with between(scene) as proxy, Client(proxy.cluster(), shared_seconds=0.01) as client:
+    async with between(scene) as proxy, Client(proxy.cluster(), shared_seconds=0) as client:
         reader = Reader.of(client)
         assert (await ask(client, reader=reader)).headline.rule == "quota-in-use"
         await proxy.listen(trusted=False)
@@ -131,7 +131,7 @@ async def test_a_token_that_ends_is_said_and_its_successor_is_taken_up(scene: Co
     scene.apply("/api/v1/namespaces/team-a/serviceaccounts", account)
     scene.apply("/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", binding)
     path = scene.kubeconfig("system:reader", scene.service_account_token("team-a", "reader"))
-    async with Client(Cluster(kubeconfig=str(path)), shared_seconds=0.01) as client:
+    async with Client(Cluster(kubeconfig=str(path)), shared_seconds=0) as client:
         reader = Reader.of(client)
         assert (await ask(client, reader=reader)).headline.rule == "quota-in-use"
         # a token is bound to its account: with that gone it has ended
@@ -153,7 +153,7 @@ async def test_a_token_that_ends_is_said_and_its_successor_is_taken_up(scene: Co
 
 
 async def test_an_api_server_that_restarts_is_used_again(scene: ControlPlane) -> None:
-    async with Client(Cluster(kubeconfig=str(scene.kubeconfig())), shared_seconds=0.01) as client:
+    async with Client(Cluster(kubeconfig=str(scene.kubeconfig())), shared_seconds=0) as client:
         reader = Reader.of(client)
         assert (await ask(client, reader=reader)).headline.rule == "quota-in-use"
         scene.stop("kube-apiserver", kill=True)
@@ -192,7 +192,7 @@ async def test_a_version_that_an_upgrade_switches_off_is_left_and_taken_again(sc
             raise
         return True
 
-    async with Client(Cluster(kubeconfig=str(scene.kubeconfig())), shared_seconds=0.01) as client:
+    async with Client(Cluster(kubeconfig=str(scene.kubeconfig())), shared_seconds=0) as client:
         reader = Reader.of(client)
         assert (await ask(client, reader=reader)).versions.api == "v1beta2"
         try:
