@@ -194,8 +194,22 @@ def test_effective_quotas_replace_the_spec_or_are_not_known() -> None:
     shrunk = [{"name": "f", "resources": [{"name": "gpu", "nominalQuota": "2"}]}]
     known = {**plain, "status": {**plain["status"], "effectiveQuotas": shrunk}}
     assert table(quota(known, waiting(gpu=4)))["f", "gpu"].capacity == 2
+    by = {"apiGroup": "kueue.x-k8s.io", "kind": "DynamicQuotaOrchestrator", "name": "nodes"}
+    whole = [
+        {"coveredResources": ["gpu"], "flavors": [{"name": "f", "resources": [{"name": "gpu", "nominalQuota": 3}]}]}
+    ]
+    managed = {"lastUpdateTime": "2026-01-01T09:00:00Z", "managerRef": by, "resourceGroups": whole}
+    for field in ("effectiveQuota", "effectiveQuotas"):
+        orchestrated = {**plain, "status": {**plain["status"], field: managed}}
+        assert table(quota(orchestrated, waiting(gpu=4)))["f", "gpu"].capacity == 3
+        answer = small(orchestrated, waiting(gpu=4)).ask("team-a/train")
+        assert any(
+            "ave DynamicQuotaOrchestrator" in step.do and "gpu in flavor f to 4" in step.do
+            for step in answer.headline.next
+        )
+        assert any(proof.field == f"status.{field}[f][gpu].nominalQuota" for proof in answer.headline.evidence)
     strange = {**plain, "status": {**plain["status"], "effectiveQuotas": {"something": {"else": 1}}}}
-    with pytest.raises(Unknown, match="effectiveQuotas"):
+    with pytest.raises(Unknown, match="effectiveQuota"):
         _ = quota(strange, waiting(gpu=4)).verdict
 
 

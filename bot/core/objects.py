@@ -549,6 +549,7 @@ class QueueStatus(Struct, frozen=True):
     flavors_reservation: tuple[FlavorUsage, ...] = ()
     flavors_usage: tuple[FlavorUsage, ...] = ()
     fair_sharing: dict[str, Any] = {}
+    effective_quota: dict[str, Any] = {}
     effective_quotas: tuple[dict[str, Any], ...] | dict[str, Any] = ()
 
 
@@ -664,6 +665,7 @@ class CohortStatus(Struct, frozen=True):
     """Cohort status."""
 
     fair_sharing: dict[str, Any] = {}
+    effective_quota: dict[str, Any] = {}
     effective_quotas: tuple[dict[str, Any], ...] | dict[str, Any] = ()
     conditions: tuple[Condition, ...] = ()
 

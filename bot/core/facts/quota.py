@@ -1,6 +1,6 @@
 """The quota facts: what is asked, what is free, the most it could ever get, which term binds, and who holds the rest.
 
-Sources: ClusterQueue and Cohort specs (`status.effectiveQuotas` where Kueue set it), the Workloads that hold quota or,
+Sources: ClusterQueue and Cohort specs (`status.effectiveQuota` where it is set), the Workloads that hold quota or,
 for queues whose Workloads were not all read, `status.flavorsReservation`. The arithmetic is in `cohorts`, the choice of
 flavors in `assignment`.
 """
@@ -10,8 +10,8 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from bot.core import decode, quantity, texts
 from bot.core import objects as o
-from bot.core import quantity, texts
 from bot.core.cohorts import CohortRing, Key, Limits, Node, NodeId, Tree
 from bot.core.diagnosis import Certainty, Holder, QuotaRow
 from bot.core.facts.assignment import (
@@ -182,7 +182,7 @@ class Quota:
                 "Cohort",
                 name,
                 cohort.parent,
-                _quotas(cohort, cohort.spec.resource_groups, cohort.status.effective_quotas),
+                _quotas(cohort),
             )
             for name, cohort in cohorts.items()
             if _root(name, parents) == root
@@ -190,7 +190,7 @@ class Quota:
         return Tree(nodes)
 
     def _node(self, queue: o.ClusterQueue) -> Node:
-        quotas = _quotas(queue, queue.spec.resource_groups, queue.status.effective_quotas)
+        quotas = _quotas(queue)
         return Node("ClusterQueue", queue.name, queue.cohort, quotas, self.usage(queue)[0])
 
     def usage(self, queue: o.ClusterQueue) -> tuple[Mapping[Key, int], bool]:
@@ -484,8 +484,8 @@ class Quota:
     def rows(self) -> tuple[QuotaRow, ...]:
         """One row per flavor and resource that the Workload needs: every flavor it could try, and what is not covered.
 
-        Where the tree was not read, what is known of it: the request, the nominal quota, the queue's own usage and
-        Kueue's own verdict. Raises Unknown when not even the request is known.
+        Pod sets that find no room in a flavor of which others have theirs get rows of their own there. Where the tree was
+        not read, what is known of it: the request, the nominal quota, the queue's own usage and Kueue's own verdict. Raises Unknown when not even the request is known.
         """
         if self._facts.identity.workload is None or self._seen_queue() is None:
             return ()
@@ -494,7 +494,10 @@ class Quota:
         except Unknown:
             return self._partial_rows()
         rows = [
-            _row(flavor, entry) for group in placement.groups for flavor in group.flavors for entry in flavor.figures
+            _row(flavor, entry)
+            for group in placement.groups
+            for flavor in (*group.flavors, *group.beside)
+            for entry in flavor.figures
         ]
         for resource, pod_sets in placement.uncovered.items():
             rows.append(_uncovered(resource, pod_sets, self._wanted(resource) or 0))
@@ -656,13 +659,23 @@ def _root(cohort: str, parents: Mapping[str, str]) -> str | None:
     return cohort
 
 
-def _quotas(
-    item: o.ClusterQueue | o.Cohort,
-    groups: tuple[o.ResourceGroup, ...],
-    effective: Any,  # noqa: ANN401 - alpha, no known shape
-) -> dict[Key, Limits]:
-    """Give the quotas of a ClusterQueue or Cohort: the effective ones where Kueue set them, else those of the spec."""
+def _quotas(item: o.ClusterQueue | o.Cohort) -> dict[Key, Limits]:
+    """Give the quotas of a ClusterQueue or Cohort: the effective ones where they are set, else those of the spec.
+
+    Raises Unknown when effective quotas are set in a form that is not known: the spec is not the quota then.
+    """
     where = f"{'ClusterQueue' if isinstance(item, o.ClusterQueue) else 'Cohort'} {item.name}"
+    groups, whole = _effective(item, where)
+    found = {} if whole else _limits(item.spec.resource_groups, where)
+    if whole:
+        return _limits(groups, where)
+    for key, limits in _limits(groups, where).items():
+        old = found.get(key, Limits())
+        found[key] = Limits(limits.nominal, old.borrowing, old.lending)
+    return found
+
+
+def _limits(groups: Iterable[o.ResourceGroup], where: str) -> dict[Key, Limits]:
     found: dict[Key, Limits] = {}
     for group in groups:
         for flavor in group.flavors:
@@ -675,40 +688,53 @@ def _quotas(
                 found[flavor.name, resource.name] = Limits(
                     **{name: amounts({resource.name: text}, where)[resource.name] for name, text in texts_of.items()}
                 )
-    for key, nominal in _effective(effective, where).items():
-        limits = found.get(key, Limits())
-        found[key] = Limits(nominal, limits.borrowing, limits.lending)
     return found
 
 
-def _effective(data: Any, where: str) -> dict[Key, int]:  # noqa: ANN401
-    """Read `status.effectiveQuotas` in the shapes in which Kueue writes quotas elsewhere.
+def effective(item: o.ClusterQueue | o.Cohort) -> Any:  # noqa: ANN401 - alpha, its form is still changing
+    """Give what Kueue counts instead of `spec.resourceGroups`, as written; nothing where the spec counts."""
+    return item.status.effective_quota or item.status.effective_quotas
 
-    Raises Unknown when it is set and of another shape: the spec is not the quota then.
+
+def manager(item: o.ClusterQueue | o.Cohort) -> tuple[str, str] | None:
+    """Give (kind, name) of what sets the effective quota; None where the spec counts or nothing says who does."""
+    data = effective(item)
+    by = data.get("managerRef") if isinstance(data, dict) else None
+    kind, name = (by.get("kind"), by.get("name")) if isinstance(by, dict) else (None, None)
+    return (kind, name) if isinstance(kind, str) and isinstance(name, str) else None
+
+
+def _effective(item: o.ClusterQueue | o.Cohort, where: str) -> tuple[tuple[o.ResourceGroup, ...], bool]:
+    """Read the effective quota: its resource groups, and whether they stand for the whole spec, their limits included.
+
+    A list of resource groups does (KEP-12382); a bare list of flavors only has the nominal quotas.
     """
-    found: dict[Key, int] = {}
-    groups = data.get("resourceGroups", data.get("flavors")) if isinstance(data, dict) else data
+    data = effective(item)
     if not data:
-        return found
-    unreadable = Unknown(f"{where}: status.effectiveQuotas is set in a form that is not known")
-    if not isinstance(groups, list | tuple):
+        return (), False
+    groups = data.get("resourceGroups", data.get("flavors")) if isinstance(data, dict) else data
+    unreadable = Unknown(f"{where}: status.effectiveQuota is set in a form that is not known")
+    if not isinstance(groups, list | tuple) or not all(isinstance(entry, dict) for entry in groups):
         raise unreadable
-    flavors: list[Any] = []
-    for entry in groups:
-        if not isinstance(entry, dict):
-            raise unreadable
-        flavors += entry["flavors"] if isinstance(entry.get("flavors"), list) else [entry]
-    for flavor in flavors:
-        name = flavor.get("name") if isinstance(flavor, dict) else None
-        resources = flavor.get("resources") if isinstance(flavor, dict) else None
-        if not isinstance(name, str) or not isinstance(resources, list):
-            raise unreadable
-        for resource in resources:
-            amount = resource.get("nominalQuota") if isinstance(resource, dict) else None
-            if not isinstance(amount, str | int) or not isinstance(resource.get("name"), str):
-                raise unreadable
-            found[name, resource["name"]] = amounts({resource["name"]: amount}, where)[resource["name"]]
-    return found
+    whole = bool(groups) and all("flavors" in entry for entry in groups)
+    read = decode.convert(
+        {"spec": {"resourceGroups": list(groups) if whole else [{"flavors": list(groups)}]}}, "ClusterQueue"
+    )
+    if read.odd or not isinstance(read.object, o.ClusterQueue):
+        raise unreadable
+    found = read.object.spec.resource_groups
+    flavors = [flavor for group in found for flavor in group.flavors]
+    written = [entry for group in groups for entry in (group["flavors"] if whole else (group,))]
+    named_all = all(flavor.name and all(resource.name for resource in flavor.resources) for flavor in flavors)
+    if not named_all or not all(_has_quotas(entry) for entry in written):
+        raise unreadable
+    return found, whole
+
+
+def _has_quotas(flavor: dict[str, Any]) -> bool:
+    """Whether a flavor states a nominal quota for each of its resources."""
+    resources = flavor.get("resources")
+    return isinstance(resources, list) and all("nominalQuota" in entry for entry in resources)
 
 
 def _amount(resource: str, text: str | None) -> int | None:
@@ -722,11 +748,7 @@ def _nominal(queue: o.ClusterQueue | None, flavor: str, resource: str) -> int | 
     if queue is None:
         return None
     try:
-        return (
-            _quotas(queue, queue.spec.resource_groups, queue.status.effective_quotas)
-            .get((flavor, resource), Limits())
-            .nominal
-        )
+        return _quotas(queue).get((flavor, resource), Limits()).nominal
     except Unknown:
         return None
 

@@ -10,7 +10,7 @@ from bot.core import objects as o
 from bot.core import texts
 from bot.core.diagnosis import Evidence, Holder, Step
 from bot.core.facts.assignment import Figure, FlavorResult
-from bot.core.facts.quota import Shortfall
+from bot.core.facts.quota import Shortfall, effective
 from bot.core.facts.requests import defaulted_by, left_to_run
 from bot.core.moments import clock
 from bot.core.names import named, quoted, subject
@@ -308,7 +308,7 @@ def figure_evidence(facts: "Facts", workload: str, entry: Figure) -> list[Eviden
     bound = entry.bound
     found = [
         Evidence(workload, f"requested[{resource}]", canonical(resource, entry.requested), "computed"),
-        Evidence(name, f"spec.resourceGroups{at}.nominalQuota", canonical(resource, entry.nominal)),
+        Evidence(name, f"{_from(queue)}{at}.nominalQuota", canonical(resource, entry.nominal)),
         Evidence(
             name,
             f"sum of its Workloads' reservations{at}" if counted else f"status.flavorsReservation{at}.total",
@@ -328,3 +328,10 @@ def figure_evidence(facts: "Facts", workload: str, entry: Figure) -> list[Eviden
             )
         )
     return found
+
+
+def _from(queue: o.ClusterQueue) -> str:
+    """Where the quota stands that counts."""
+    if not effective(queue):
+        return "spec.resourceGroups"
+    return "status.effectiveQuota" if queue.status.effective_quota else "status.effectiveQuotas"

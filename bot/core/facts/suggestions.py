@@ -14,6 +14,7 @@ from bot.core.cohorts import Bound
 from bot.core.diagnosis import Step
 from bot.core.facts.assignment import RANK, Figure, Offer, Placement, place
 from bot.core.facts.flavors import Exclusion
+from bot.core.facts.quota import effective, manager
 from bot.core.facts.requests import PODS, PodSetRequests
 from bot.core.facts.shortage import amount, listing
 from bot.core.names import named, quoted
@@ -313,6 +314,10 @@ def raise_quota(facts: "Facts") -> Step | None:
         f"{entry.resource} in flavor {quoted(entry.flavor)} to {canonical(entry.resource, entry.nominal + entry.short)}"
         for entry in short.figures
     ]
-    return Step(
-        "queue-admin", f"Raise nominalQuota in ClusterQueue {named('ClusterQueue', queue.name)}: {listing(parts)}."
-    )
+    where = f"ClusterQueue {named('ClusterQueue', queue.name)}"
+    if effective(queue):
+        by = manager(queue)
+        who = f"{quoted(by[0], 60)} {named(by[0], by[1])}" if by is not None else "whatever sets its effective quota"
+        do = f"Have {who} give {where} more: {listing(parts)}. Its status.effectiveQuota counts, not its spec."
+        return Step("queue-admin", do)
+    return Step("queue-admin", f"Raise nominalQuota in {where}: {listing(parts)}.")
