@@ -182,9 +182,8 @@ def _flavors(answer: Diagnosis) -> str:
         numbers = f"asked {words.amount(row.resource, row.requested)}"
         if row.verdict != "excluded":
             numbers += f", free {words.amount(row.resource, row.available)}, at most {words.amount(row.resource, row.capacity)}"
-        lines.append(
-            f"• {code(words.middle(row.flavor, 60))} {_fit(row.resource, 80)}: {numbers}: {_fit(words.row_verdict(row), 200)}"
-        )
+        what = _fit(f"{row.resource}{words.pod_sets(row, answer.quota)}", 120)
+        lines.append(f"• {code(words.middle(row.flavor, 60))} {what}: {numbers}: {_fit(words.row_verdict(row), 200)}")
     if len(answer.quota) > _ROWS:
         lines.append(f"{len(answer.quota) - _ROWS} more")
     return limits.fit(lines, limits.SECTION)

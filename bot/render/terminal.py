@@ -157,7 +157,7 @@ def _quota(page: Page, answer: Diagnosis) -> None:
     page.heading("Quota")
     rows = [
         (
-            row.flavor,
+            f"{row.flavor}{words.pod_sets(row, answer.quota)}".lstrip(),
             row.resource,
             words.amount(row.resource, row.requested),
             words.amount(row.resource, row.available),

@@ -2,6 +2,7 @@
 
 import html
 import re
+from collections.abc import Sequence
 from datetime import datetime
 
 from bot.core import quantity
@@ -181,6 +182,11 @@ def row_verdict(row: QuotaRow) -> str:
     if row.verdict == "excluded":
         return f"{word}: {row.why}" if row.why else word
     return f"{word}, {amount(row.resource, row.short)} short" if row.short else word
+
+
+def pod_sets(row: QuotaRow, rows: Sequence[QuotaRow]) -> str:
+    """Give the pod sets of a row where not all rows are about the same ones: " for worker"; else ""."""
+    return "" if all(other.pod_sets == row.pod_sets for other in rows) else f" for {', '.join(row.pod_sets)}"
 
 
 def deciding_row(answer: Diagnosis) -> QuotaRow | None:

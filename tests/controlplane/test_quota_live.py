@@ -1,138 +1,48 @@
 """The quota arithmetic against Kueue itself: random cohort trees, hundreds of probes, verdict and numbers must be Kueue's.
 
 For each tree some Workloads are admitted for real, then probes are made that are not active. The product says of each
-what would happen; then it is set active, and Kueue says what does happen. A difference is made smaller before it is shown.
+what would happen; then it is set active, and Kueue says what does happen. At last all holders go, and what was said to be
+never possible must stay out, what waits must be admitted. A difference is made smaller and written down as a case.
 """
 
 import copy
-import random
 import re
+from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from functools import partial
+from pathlib import Path
 
 import pytest
 import yaml
 
-from bot.core.diagnosis import Diagnosis
+from bot.core.diagnosis import Diagnosis, QuotaRow
 from bot.core.quantity import parse
 from tests.clusters import Cluster
 from tests.controlplane.plane import ApiError, ControlPlane
 from tests.controlplane.programs import KUBERNETES, KUEUE
-from tests.controlplane.scenario import Body, Player, Scenario, record
+from tests.controlplane.quota_trees import Body, probes, smaller, tree
+from tests.controlplane.scenario import Player, Scenario, record
 
 pytestmark = [pytest.mark.live, pytest.mark.timeout(600)]
 
-SEEDS = range(8)
-PROBES = 36
+SEEDS = range(10)
+PROBES = 30
+TRIES = 120
+"""How many trees are played at most to make a difference smaller."""
+CASES = Path(__file__).parent / "quota_cases"
+"""Differences that were found once: `tree` and `probe`."""
 _WORKLOADS = "/apis/kueue.x-k8s.io/v1beta2/namespaces/team-a/workloads"
+_POD_SET = re.compile(r"couldn't assign flavors to pod set ([^:]+): ")
 _WAIT = re.compile(r"insufficient unused quota for (\S+) in flavor (\S+), (\S+) more needed")
 _NEVER = re.compile(
     r"insufficient quota for (\S+) in flavor (\S+), previously considered podsets requests \(\S+\) \+ "
     r"current podset request \(\S+\) > maximum capacity \((\S+)\)"
 )
+_UNCOVERED = re.compile(r"resource (\S+) unavailable in ClusterQueue")
+_WAITING = {"quota-in-use", "quota-lent-out", "borrowing-limit-reached", "cohort-exhausted"}
 
 
-# --- trees ---------------------------------------------------------------------------------------------------------------
-
-
-def _quota(dice: random.Random, flavors: list[str], resources: list[str], *, cohort: bool, parent: bool) -> Body:
-    quota: Body = {}
-    for flavor in flavors:
-        quota[flavor] = {}
-        for resource in resources:
-            cell: Body = {"nominalQuota": str(dice.choice((0, 1, 2, 3, 4, 6, 8)))}
-            if resource == "cpu" and dice.random() < 0.3:
-                cell["nominalQuota"] = f"{dice.randrange(0, 8000, 250)}m"
-            if parent and dice.random() < 0.35:
-                cell["borrowingLimit"] = str(dice.choice((0, 1, 2, 4)))
-            if parent and dice.random() < 0.35:
-                lends = [n for n in (0, 1, 2, 4) if n <= parse(cell["nominalQuota"])]  # Kueue refuses more
-                cell["lendingLimit"] = str(dice.choice(lends))
-            quota[flavor][resource] = cell
-    return quota
-
-
-def tree(seed: int) -> Body:
-    """A scenario of flavors, cohorts up to three deep, ClusterQueues with their LocalQueues, and Workloads that take quota."""
-    dice = random.Random(seed)
-    flavors = [f"f{n}" for n in range(dice.randint(1, 3))]
-    resources = ["cpu", "example.com/gpu"][: dice.randint(1, 2)]
-    cohorts: Body = {}
-    names: list[str] = []
-    for n in range(dice.randint(0, 4)):
-        parent = dice.choice(names) if names and dice.random() < 0.75 else None
-        if parent is not None and cohorts[parent].get("parentName", "") in names:
-            grand = cohorts[cohorts[parent]["parentName"]]
-            parent = None if "parentName" in grand else parent
-        spec: Body = {"parentName": parent} if parent is not None else {}
-        if dice.random() < 0.6:
-            spec["quota"] = _quota(dice, flavors, resources, cohort=True, parent=parent is not None)
-        if dice.random() < 0.3:
-            spec["fairSharing"] = {"weight": str(dice.choice(("0", "1", "2")))}
-        names.append(f"c{n}")
-        cohorts[f"c{n}"] = spec
-    queues: Body = {}
-    for n in range(dice.randint(2, 5)):
-        own = dice.sample(flavors, dice.randint(1, len(flavors)))
-        cohort = dice.choice([*names, "implicit"]) if dice.random() < 0.85 else None
-        spec = {"quota": _quota(dice, own, resources, cohort=False, parent=cohort is not None)}
-        if cohort is not None:
-            spec["cohortName"] = cohort
-        if dice.random() < 0.3:
-            spec["fairSharing"] = {"weight": str(dice.choice(("1", "3")))}
-        queues[f"q{n}"] = spec
-    holders = [
-        workload(dice, f"holder-{n}", dice.choice(list(queues)), resources, large=False)
-        for n in range(dice.randint(2, 8))
-    ]
-    return {
-        "flavors": {flavor: {} for flavor in flavors},
-        "cohorts": cohorts,
-        "clusterQueues": queues,
-        "localQueues": {f"team-a/{name}": name for name in queues},
-        "objects": holders,
-        "ask": "team-a/none",
-    }
-
-
-def workload(
-    dice: random.Random, name: str, queue: str, resources: list[str], *, large: bool, active: bool = True
-) -> Body:
-    """A bare Workload of one or two pod sets; large ones reach beyond what the trees have."""
-    sets = []
-    for n in range(1 if dice.random() < 0.8 else 2):
-        requests = {}
-        for resource in resources:
-            amount = dice.choice((1, 1, 2, 3, 5) if large else (1, 1, 1, 2))
-            if resource == "cpu" and dice.random() < 0.4:
-                requests[resource] = f"{amount * 1000 - dice.choice((250, 500))}m"
-            elif resource == "cpu" or dice.random() < 0.8:
-                requests[resource] = str(amount)
-        container: Body = {"name": "main", "image": "registry.example/probe:1", "resources": {"requests": requests}}
-        extended = {key: value for key, value in requests.items() if "/" in key}
-        container["resources"] |= {"limits": extended} if extended else {}
-        template = {"spec": {"restartPolicy": "Never", "containers": [container]}}
-        sets.append({"name": f"p{n}", "count": dice.randint(1, 4 if large else 2), "template": template})
-    return {
-        "apiVersion": "kueue.x-k8s.io/v1beta2",
-        "kind": "Workload",
-        "metadata": {"name": name, "namespace": "team-a"},
-        "spec": {"queueName": queue, "active": active, "podSets": sets},
-    }
-
-
-def probes(seed: int, content: Body) -> list[Body]:
-    """Workloads that are not active yet."""
-    dice = random.Random(f"probes {seed}")
-    queues = list(content["clusterQueues"])
-    resources = sorted({r for spec in content["clusterQueues"].values() for f in spec["quota"].values() for r in f})
-    return [
-        workload(dice, f"probe-{n}", dice.choice(queues), resources, large=n % 3 > 0, active=False)
-        for n in range(PROBES)
-    ]
-
-
-# --- what the product says, what Kueue does ---------------------------------------------------------------------------------
+# --- what the product says ----------------------------------------------------------------------------------------------------
 
 
 def foretold(recording: Body, name: str) -> Diagnosis:
@@ -153,7 +63,29 @@ def verdict_of(answer: Diagnosis) -> str:
     return "wait" if any(f.rule in _WAITING for f in (answer.headline, *answer.also)) else "fits"
 
 
-_WAITING = {"quota-in-use", "quota-lent-out", "borrowing-limit-reached", "cohort-exhausted"}
+# --- what Kueue says ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Said:
+    """One reason in Kueue's words: that a pod set waits for (`short`), can never have, or finds no such resource."""
+
+    pod_set: str
+    resource: str
+    flavor: str = ""
+    short: Decimal | None = None
+    capacity: Decimal | None = None
+
+
+def said(text: str) -> list[Said]:
+    """Read Kueue's words, pod set by pod set."""
+    parts = _POD_SET.split(text)
+    found = []
+    for pod_set, words in zip(parts[1::2], parts[2::2], strict=True):
+        found += [Said(pod_set, r, f, short=Decimal(parse(amount))) for r, f, amount in _WAIT.findall(words)]
+        found += [Said(pod_set, r, f, capacity=Decimal(parse(amount))) for r, f, amount in _NEVER.findall(words)]
+        found += [Said(pod_set, resource) for resource in _UNCOVERED.findall(words)]
+    return found
 
 
 def differences(answer: Diagnosis, condition: Body) -> list[str]:
@@ -162,38 +94,42 @@ def differences(answer: Diagnosis, condition: Body) -> list[str]:
     if condition["status"] == "True":
         return [] if told == "fits" else [f"Kueue admits it, foretold was {told}: {answer.headline.sentence}"]
     text = condition.get("message", "")
-    waits, nevers = _WAIT.findall(text), _NEVER.findall(text)
-    if not waits and not nevers:
+    reasons = said(text)
+    if not reasons:
         return [f"Kueue says something else: {text}"]
-    found = []
-    if told == "fits":
-        found.append(f"Kueue does not admit it: {text}")
-    rows = {(row.flavor, row.resource): row for row in answer.quota}
-    # of several pod sets the rows show where each is counted at last, Kueue names what it tried: the verdict alone is compared
-    for resource, flavor, capacity in nevers if _one_pod_set(answer) else ():
-        own = [row for row in answer.quota if (row.flavor, row.resource, row.verdict) == (flavor, resource, "never")]
-        if not any(row.capacity is not None and _of(resource, row.capacity) == parse(capacity) for row in own):
-            found.append(f"capacity of {resource} in {flavor} is {capacity} by Kueue; the product's rows: {own}")
-    if len(answer.quota) and all(len(row.pod_sets) <= 1 for row in answer.quota) and _one_pod_set(answer):
-        for resource, flavor, more in waits:
-            row = rows.get((flavor, resource))
-            if row is None or row.short is None or _of(resource, row.short) != parse(more):
-                found.append(f"{more} {resource} in {flavor} are short by Kueue; the product's row: {row}")
-        # Kueue names one resource of a flavor, the first that it comes to: another one may be beyond all quota
-        beyond = {row.flavor for row in answer.quota if row.verdict == "never"}
-        if not nevers and told != "wait" and not {flavor for _, flavor, _ in waits} <= beyond:
-            found.append(f"Kueue waits, foretold was {told}: {text}")
-        if not waits and len({resource for resource, _, _ in nevers}) == 1 and told != "never":
-            found.append(f"Kueue never admits it, foretold was {told}: {text}")
+    found = [f"Kueue does not admit it: {text}"] if told == "fits" else []
+    for reason in reasons:
+        rows = [row for row in answer.quota if (row.flavor, row.resource) == (reason.flavor, reason.resource)]
+        if not any(_equals(reason, row) for row in rows):
+            found.append(f"Kueue says {reason}; the product's rows: {rows}")
     return found
 
 
-def _one_pod_set(answer: Diagnosis) -> bool:
-    return len({name for row in answer.quota for name in row.pod_sets}) == 1
+def _equals(reason: Said, row: QuotaRow) -> bool:
+    """Whether a row holds the figure that Kueue named of a pod set.
+
+    A row counts all pod sets that would come from the flavor, Kueue only those up to the one that it speaks of: with later
+    ones more is missing, or it is too much for ever.
+    """
+    if reason.pod_set not in row.pod_sets:
+        return False
+    if not reason.flavor:
+        return row.verdict == "excluded"
+    if reason.capacity is not None:
+        return row.verdict == "never" and row.capacity is not None and _of(row, row.capacity) == reason.capacity
+    assert reason.short is not None
+    if row.pod_sets[-1] == reason.pod_set:
+        return row.verdict == "wait" and row.short is not None and _of(row, row.short) == reason.short
+    return row.verdict == "never" or (
+        row.verdict == "wait" and row.short is not None and _of(row, row.short) > reason.short
+    )
 
 
-def _of(resource: str, amount: int) -> Decimal:
-    return Decimal(amount) / 1000 if resource == "cpu" else Decimal(amount)
+def _of(row: QuotaRow, amount: int) -> Decimal:
+    return Decimal(amount) / 1000 if row.resource == "cpu" else Decimal(amount)
+
+
+# --- the two of them ----------------------------------------------------------------------------------------------------------
 
 
 class Bench:
@@ -209,7 +145,7 @@ class Bench:
         self.plane.wait(lambda: all(self.condition(name) for name in names), "verdict about the holders", 30)
         self.plane.wait(lambda: self._counted(content), "the ClusterQueues' status", 30)
         for probe in some:
-            self.plane.call("POST", _WORKLOADS, probe)
+            self.plane.call("POST", _WORKLOADS, copy.deepcopy(probe))
         return record(self.plane, "tree", KUEUE, KUBERNETES)
 
     def _counted(self, content: Body) -> bool:
@@ -226,22 +162,63 @@ class Bench:
         return next((c for c in status.get("conditions") or [] if c["type"] == "QuotaReserved"), None)
 
     def probe(self, answer: Diagnosis, name: str) -> list[str]:
-        """Set a probe active, compare until Kueue has settled, take it away again."""
-        self.plane.call("PATCH", f"{_WORKLOADS}/{name}", {"spec": {"active": True}})
+        """Set a probe active, compare until Kueue has settled, let it rest again."""
         found: list[str] = ["Kueue says nothing"]
 
         def same() -> bool:
             condition = self.condition(name)
             found[:] = differences(answer, condition) if condition is not None else ["Kueue says nothing"]
-            return not found
+            # a second scan goes on behind the flavor that the first one took: the words of each are in an event
+            return not found or any(
+                not differences(answer, {"status": "False", "message": text}) for text in self._words(name)
+            )
 
+        self._active(name, active=True)
         try:
             self.plane.wait(same, "the same word", 4)
         except RuntimeError:
             return found
         finally:
-            self._remove(name)
+            self._rest(name)
         return []
+
+    def _words(self, name: str) -> list[str]:
+        """What Kueue has said of a Workload that it does not admit, since it was made."""
+        if (self.condition(name) or {}).get("status") != "False":
+            return []
+        uid = self.plane.call("GET", f"{_WORKLOADS}/{name}")["metadata"]["uid"]
+        events = self.plane.call("GET", f"/api/v1/namespaces/team-a/events?fieldSelector=involvedObject.uid={uid}")
+        return [event["message"] for event in events["items"] if event["reason"] == "Pending"]
+
+    def emptied(self, verdicts: dict[str, str], content: Body) -> list[str]:
+        """Remove the holders; what was never possible stays out, what waits or fits is admitted. Give the differences."""
+        for item in content["objects"]:
+            self._remove(item["metadata"]["name"])
+        found = []
+        for name, verdict in verdicts.items():
+            self._active(name, active=True)
+            condition: Body = self.plane.wait(partial(self._fresh, name), f"a word about {name}", 10)
+            if (condition["status"] == "True") == (verdict == "never"):
+                found.append(f"{name}: {verdict} was foretold, with nothing in use: {condition.get('message')}")
+            self._rest(name)
+        return found
+
+    def _fresh(self, name: str) -> Body:
+        """Kueue's word about a Workload once it is one about quota, else nothing."""
+        condition = self.condition(name) or {}
+        decided = condition.get("status") == "True" or said(condition.get("message", ""))
+        return condition if decided else {}
+
+    def _active(self, name: str, *, active: bool) -> None:
+        self.plane.call("PATCH", f"{_WORKLOADS}/{name}", {"spec": {"active": active}})
+
+    def _rest(self, name: str) -> None:
+        """Make the probe anew: neither quota nor words of it are left."""
+        old = self.plane.call("GET", f"{_WORKLOADS}/{name}")
+        self._remove(name)
+        kept = {key: old[key] for key in ("apiVersion", "kind")}
+        spec = {**old["spec"], "active": False}
+        self.plane.call("POST", _WORKLOADS, {**kept, "metadata": {"name": name, "namespace": "team-a"}, "spec": spec})
 
     def _remove(self, name: str) -> None:
         self.plane.call("DELETE", f"{_WORKLOADS}/{name}")
@@ -259,62 +236,52 @@ class Bench:
 
     def wrong(self, content: Body, probe: Body) -> list[str]:
         """Play a tree with one probe; give the differences."""
-        recording = self.play(content, [probe])
-        return self.probe(foretold(recording, probe["metadata"]["name"]), probe["metadata"]["name"])
+        name = probe["metadata"]["name"]
+        answer = foretold(self.play(content, [probe]), name)
+        found = self.probe(answer, name)
+        return found or self.emptied({name: verdict_of(answer)} if _decided(probe) else {}, content)
 
-    def smaller(self, content: Body, probe: Body) -> Body:
-        """Take away what the difference does not need: holders, queues, cohorts, limits. At most 25 tries."""
-        best, tries = content, 0
-        for candidate in _reductions(content, probe):
-            if tries == 25:
-                break
-            reduced = candidate(best)
-            if reduced is None:
-                continue
-            tries += 1
-            try:
-                if self.wrong(reduced, copy.deepcopy(probe)):
-                    best = reduced
-            except (RuntimeError, ApiError):
-                continue
-        return best
+    def differs(self, content: Body, probe: Body) -> bool:
+        """Say whether a tree shows a difference; one that Kueue does not take shows none."""
+        try:
+            return bool(self.wrong(content, probe))
+        except (RuntimeError, ApiError):
+            return False
 
 
-def _reductions(content: Body, probe: Body) -> list[Any]:
-    own = probe["spec"]["queueName"]
+def _decided(probe: Body) -> bool:
+    """Whether what holds others back alone decides: several pod sets take flavors from each other, whatever is in use."""
+    return len(probe["spec"]["podSets"]) == 1
 
-    def without(section: str, key: str) -> Any:
-        def reduce(tree: Body) -> Body | None:
-            made = copy.deepcopy(tree)
-            if section == "objects":
-                made["objects"] = [o for o in made["objects"] if o["metadata"]["name"] != key]
-            elif made[section].pop(key, None) is None:
-                return None
-            if section == "clusterQueues":
-                made["localQueues"].pop(f"team-a/{key}", None)
-                made["objects"] = [o for o in made["objects"] if o["spec"]["queueName"] != key]
-            return made
 
-        return reduce
-
-    found = [without("clusterQueues", name) for name in content["clusterQueues"] if name != own]
-    found += [without("objects", item["metadata"]["name"]) for item in content["objects"]]
-    return found + [without("cohorts", name) for name in content["cohorts"]]
+def failed(bench: Bench, found: list[str], content: Body, probe: Body) -> None:
+    """Make the difference smaller, write it down and fail."""
+    least = dict(zip(("tree", "probe"), smaller(content, probe, bench.differs, TRIES), strict=True))
+    path = bench.plane.dir / "difference.yaml"
+    path.write_text(yaml.safe_dump(least, sort_keys=False))
+    pytest.fail("\n".join([*found, f"the least that shows it, to be kept in {CASES.name} ({path}):", path.read_text()]))
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_kueue_does_what_was_foretold(seed: int, plane: ControlPlane) -> None:
     bench, content = Bench(plane), tree(seed)
-    some = probes(seed, content)
-    recording = bench.play(content, copy.deepcopy(some))
-    verdicts: dict[str, int] = {}
-    for probe in some:
-        name = probe["metadata"]["name"]
+    some = {probe["metadata"]["name"]: probe for probe in probes(seed, content, PROBES)}
+    recording = bench.play(content, list(some.values()))
+    verdicts: dict[str, str] = {}
+    for name, probe in some.items():
         answer = foretold(recording, name)
-        verdicts[verdict_of(answer)] = verdicts.get(verdict_of(answer), 0) + 1
-        found = bench.probe(answer, name)
-        if found:
-            least = bench.smaller(content, copy.deepcopy(probe))
-            pytest.fail("\n".join([*found, "a tree that shows it:", yaml.safe_dump(least), yaml.safe_dump(probe)]))
-    print(f"seed {seed}: {verdicts}")
-    assert sum(verdicts.values()) == PROBES
+        verdicts[name] = verdict_of(answer)
+        if found := bench.probe(answer, name):
+            failed(bench, found, content, probe)
+    alone = {name: verdict for name, verdict in verdicts.items() if _decided(some[name])}
+    if found := bench.emptied(alone, content):
+        failed(bench, found, content, some[found[0].partition(":")[0]])
+    counts = {verdict: list(verdicts.values()).count(verdict) for verdict in ("fits", "wait", "never")}
+    print(f"seed {seed}: {counts}, {len(alone)} of them with nothing in use")
+    assert sum(counts.values()) == PROBES
+
+
+@pytest.mark.parametrize("path", sorted(CASES.glob("*.yaml")), ids=lambda path: path.stem)
+def test_a_difference_that_was_found_once(path: Path, plane: ControlPlane) -> None:
+    case = yaml.safe_load(path.read_text())
+    assert Bench(plane).wrong(case["tree"], case["probe"]) == []

@@ -119,6 +119,8 @@ class GroupResult:
     group: Group
     flavors: tuple[FlavorResult, ...]
     verdict: Verdict
+    beside: tuple[FlavorResult, ...] = ()
+    """What pod sets that find no room lack in flavors whose figures in `flavors` are those of others."""
 
     @property
     def nearest(self) -> FlavorResult | None:
@@ -168,6 +170,8 @@ class _Unit:
     requests: Mapping[str, int]
     chosen: dict[int, str] = field(default_factory=dict)
     verdict: dict[int, Verdict] = field(default_factory=dict)
+    tried: dict[int, tuple[FlavorResult, ...]] = field(default_factory=dict)
+    """By group, what it came to in each flavor, with what the earlier pod sets there take."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -312,6 +316,7 @@ class _Placing:
             fitting.sort(key=lambda option: any(f.used + f.requested > f.nominal for f in option.figures))
         best = fitting[0] if fitting else min(options, key=lambda option: option.rank, default=None)
         unit.verdict[at] = best.verdict if best is not None else "excluded"
+        unit.tried[at] = tuple(replace(option, pod_sets=self._with_earlier(unit, option, wanted)) for option in options)
         if best is None:
             return
         if best.verdict != "fits":
@@ -322,6 +327,10 @@ class _Placing:
                 key = (best.flavor, resource)
                 self.taken[key] = self.taken.get(key, 0) + value
                 self.takers.setdefault(key, []).extend(unit.names)
+
+    def _with_earlier(self, unit: _Unit, option: FlavorResult, wanted: Mapping[str, int]) -> tuple[str, ...]:
+        earlier = {name: None for resource in wanted for name in self.takers.get((option.flavor, resource), ())}
+        return (*earlier, *unit.names)
 
     def _compete(self, unit: _Unit, options: list[FlavorResult], wanted: Mapping[str, int]) -> None:
         for option in options:
@@ -337,14 +346,22 @@ class _Placing:
         if not asking:
             return None
         flavors = tuple(self._flavor(at, flavor, asking) for flavor in group.flavors)
-        return GroupResult(group, flavors, worst(unit.verdict[at] for unit, _ in asking))
+        beside = tuple(
+            option
+            for unit, _ in asking
+            if unit.verdict[at] != "fits"
+            for option, shown in zip(unit.tried[at], flavors, strict=True)
+            if option.exclusion is None and not {*unit.names} <= {*shown.pod_sets}
+        )
+        return GroupResult(group, flavors, worst(unit.verdict[at] for unit, _ in asking), beside)
 
     def _flavor(self, at: int, flavor: str, asking: list[tuple[_Unit, dict[str, int]]]) -> FlavorResult:
         """Sum up what would have to come from a flavor: the pod sets that took it and those that found none.
 
-        A flavor that nobody needs is shown as if all came from it.
+        Of a flavor that nobody took, what those lack that wait elsewhere; if none waits, as if all came from it.
         """
-        there = [pair for pair in asking if pair[0].chosen.get(at, flavor) == flavor] or asking
+        there = [pair for pair in asking if pair[0].chosen.get(at, flavor) == flavor]
+        there = there or [pair for pair in asking if pair[0].verdict[at] != "fits"] or asking
         out = [(pair, self.offer.exclusion(flavor, pair[0].pod_sets)) for pair in there]
         able = [pair for pair, why in out if why is None]
         counted = able or there

@@ -485,7 +485,8 @@ class Quota:
         """One row per flavor and resource that the Workload needs: every flavor it could try, and what is not covered.
 
         Pod sets that find no room in a flavor of which others have theirs get rows of their own there. Where the tree was
-        not read, what is known of it: the request, the nominal quota, the queue's own usage and Kueue's own verdict. Raises Unknown when not even the request is known.
+        not read, what is known of it: the request, the nominal quota, the queue's own usage and Kueue's own verdict.
+        Raises Unknown when not even the request is known.
         """
         if self._facts.identity.workload is None or self._seen_queue() is None:
             return ()
