@@ -1,8 +1,10 @@
 """Everything that is pending in a cluster: walks it, diagnoses it by the same rules, looks at the pods of what is stuck."""
 
 import asyncio
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 import structlog
 
@@ -11,7 +13,7 @@ from bot.core import engine
 from bot.core import objects as o
 from bot.core.diagnosis import Level
 from bot.core.digest import Cause, Report, Selection, Survey, unseen
-from bot.core.digest_view import View, viewing
+from bot.core.digest_view import EXAMPLES, View, view
 from bot.core.facts import Thresholds
 from bot.core.reference import JobRef
 from bot.core.snapshot import Snapshot
@@ -26,6 +28,8 @@ LOOKS_AT_ONCE = 4
 
 Progress = Callable[[int, int | None], None]
 """Hears how many Workloads were read, and of how many (None: unknown)."""
+
+T = TypeVar("T")
 
 log = structlog.get_logger(__name__)
 
@@ -43,43 +47,62 @@ class Surveyed:
 async def survey(
     service: Service, selection: Selection, cluster: str = "", *, progress: Progress | None = None, name: str = ""
 ) -> Surveyed:
-    """Look at everything that is pending in a cluster; the event loop gets a turn between diagnoses.
+    """Look at everything that is pending in a cluster.
 
-    Raises UnknownClusterError, nothing else: what was not read is in the report.
+    What is worked out over all Workloads is worked out beside the event loop, which goes on meanwhile however large the
+    cluster is. Raises UnknownClusterError, nothing else: what was not read is in the report.
     """
     reader = service.reader(cluster)
     walk = Walk(reader, selection.namespaces, progress or (lambda _done, _total: None))
     snapshot = await walk.snapshot()
     found = Survey(snapshot, selection, service.thresholds, walk.pods)
-    for _ in found.run():
-        await asyncio.sleep(0)
+    given_up = threading.Event()
+
+    def diagnose() -> None:
+        for _ in found.run():
+            if given_up.is_set():
+                return
+
+    try:
+        await aside(diagnose)
+    except asyncio.CancelledError:
+        given_up.set()
+        raise
     beside = await _look_at_pods(found, reader, service)
     for fault in found.faults:
         log.error("a rule broke", fault=": ".join(fault.split(": ")[:2]))
     missing, rest = told(snapshot.gaps)
-    await asyncio.sleep(0)
-    report = found.report(name=name, missing=missing, unseen=unseen(snapshot, selection.namespaces))
+    report = await aside(
+        lambda: found.report(name=name, missing=missing, unseen=unseen(snapshot, selection.namespaces))
+    )
     return Surveyed(report, snapshot, selection, (*rest, *beside))
 
 
+async def aside(work: Callable[[], T]) -> T:
+    """Work something out beside the event loop; whatever `work` touches must be touched by nothing else meanwhile."""
+    return await asyncio.to_thread(work)
+
+
 async def seen(
-    found: Surveyed, selection: Selection, level: Level = "all", thresholds: Thresholds | None = None
+    found: Surveyed,
+    selection: Selection,
+    level: Level = "all",
+    thresholds: Thresholds | None = None,
+    *,
+    examples: int = EXAMPLES,
 ) -> View:
-    """Give what was found as readers of this level may see it; the event loop gets a turn between lines."""
-    shown: View | None = None
-    steps = viewing(found.report, selection, found.snapshot, level, thresholds=thresholds, beside=found.beside)
-    for step in steps:
-        shown = step
-        await asyncio.sleep(0)
-    if shown is None:
-        msg = "the last step is the view"
-        raise AssertionError(msg)
-    return shown
+    """Give what was found as readers of this level may see it; worked out beside the event loop."""
+    return await aside(
+        lambda: view(
+            found.report, selection, found.snapshot, level,
+            thresholds=thresholds, beside=found.beside, examples=examples,
+        )
+    )  # fmt: skip
 
 
 async def _look_at_pods(found: Survey, reader: Reader, service: Service) -> list[str]:
     """Ask in full about admitted Workloads whose pods are not ready, the longest first; give what was not looked at."""
-    classes = found.suspicious()
+    classes = await aside(found.suspicious)
     turn = asyncio.Semaphore(LOOKS_AT_ONCE)
 
     async def look(members: list[tuple[o.Workload, str]]) -> None:
@@ -93,9 +116,12 @@ async def _look_at_pods(found: Survey, reader: Reader, service: Service) -> list
 
     await asyncio.gather(*map(look, classes[:LOOKS]))
     rest = classes[LOOKS:]
-    for members in rest:
-        found.note(members, found.not_looked_at(members[0][0]))
-        await asyncio.sleep(0)
+
+    def leave() -> None:
+        for members in rest:
+            found.note(members, found.not_looked_at(members[0][0]))
+
+    await aside(leave)
     count = sum(map(len, rest))
     told = ["jobs and pods: read only for admitted workloads whose pods are not ready"]
     return [f"the pods of {count:,} admitted workloads: only {LOOKS} were looked at in full", *told] if rest else told

@@ -69,8 +69,9 @@ class Pool:
         return kept
 
     def _meta(self, meta: o.Meta) -> o.Meta:
+        uids = {ref.uid: ref.uid for ref in meta.owner_references}
         return o.Meta(
-            meta.name, self.text(meta.namespace), meta.uid, self._kueues(meta.labels), self._kueues(meta.annotations),
+            meta.name, self.text(meta.namespace), meta.uid, self._kueues(meta.labels, uids), self._kueues(meta.annotations, uids),
             tuple(
                 o.OwnerReference(self.text(ref.api_version), self.text(ref.kind), ref.name, ref.uid, ref.controller)
                 for ref in meta.owner_references
@@ -78,13 +79,13 @@ class Pool:
             meta.creation_timestamp, meta.deletion_timestamp, self._same(meta.finalizers), meta.generation,
         )  # fmt: skip
 
-    def _kueues(self, given: dict[str, str]) -> dict[str, str]:
+    def _kueues(self, given: dict[str, str], uids: dict[str, str]) -> dict[str, str]:
         if not given:
             return given
         kept = tuple((key, value) for key, value in given.items() if "kueue" in key and not key.endswith("/job-uid"))
         uid = given.get(KUEUE + "job-uid")
         if uid is not None:
-            return {**dict(kept), KUEUE + "job-uid": uid}
+            return {**dict(kept), KUEUE + "job-uid": uids.get(uid, uid)}  # mostly the owner's: one copy of it
         return self._labels.setdefault(kept, dict(kept))
 
     def _same(self, names: tuple[str, ...]) -> tuple[str, ...]:

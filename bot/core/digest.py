@@ -6,8 +6,7 @@ place in the line can tell members apart: what they ask of it turns from false t
 that members between two with the same answer have it as well.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from fnmatch import fnmatchcase
@@ -258,40 +257,17 @@ class Survey:
         self._pods = tuple(pods) if pods is not None else snapshot.all_of(o.Pod, read="seen")
 
     def run(self) -> Iterator[int]:
-        """Work through it; each step is short. Yields how many Workloads have been dealt with so far."""
+        """Work through it. Yields, after each piece of work, how many Workloads have been dealt with so far."""
         classes: dict[Hashable, list[_Member]] = {}
         for number, workload in enumerate(self.snapshot.all_of(o.Workload, read="seen"), 1):
             self._sort_in(workload, classes)
             if number % 500 == 0:
                 yield 0
         done = 0
-        for prepare in self._preparations(classes):
-            with suppress(Unknown):
-                prepare()
-            yield 0
         for members in classes.values():
             for step in self._diagnose(members):
                 done += step
                 yield done
-
-    def _preparations(self, classes: Mapping[Hashable, list[_Member]]) -> Iterator[Callable[[], object]]:
-        """Give what every diagnosis needs and is worked out once for all, piece by piece, so that no step is long."""
-        snapshot = self.snapshot
-        yield lambda: snapshot.look("Workload", "")
-        yield lambda: snapshot.by_uid("")
-        yield lambda: snapshot.seen("Workload", "")
-        waits = next(
-            (m[0].workload for m in classes.values() if phase_of(m[0].workload) == "waiting" and m[0].queue), None
-        )
-        if waits is None:
-            return
-        facts = Facts(snapshot, JobRef(waits.namespace, waits.name, "Workload"), self.thresholds)
-        yield lambda: facts.identity.workload
-        yield lambda: facts.quota.reserving("")
-        yield lambda: facts.order.line_up
-        yield lambda: facts.order.blocking_not_ready
-        yield lambda: facts.order.last_reservation
-        yield lambda: facts.quota.verdict
 
     def _sort_in(self, workload: o.Workload, classes: dict[Hashable, list[_Member]]) -> None:
         phase = phase_of(workload)

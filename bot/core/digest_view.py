@@ -4,7 +4,7 @@ Levels are those of `disclosure`. At "namespace" the readers see the names of th
 at "queue" and wider also whoever is in the queues that it is made for; what else is in it is counted.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from fnmatch import fnmatchcase
@@ -173,39 +173,17 @@ def view(
 
     Raises nothing. `examples`: how many Workloads each line names.
     """
-    *_, made = viewing(report, selection, snapshot, level, thresholds=thresholds, beside=beside, examples=examples)
-    if made is None:
-        msg = "the last step is the view"
-        raise AssertionError(msg)
-    return made
-
-
-def viewing(
-    report: Report,
-    selection: Selection,
-    snapshot: Snapshot,
-    level: Level = "all",
-    *,
-    thresholds: Thresholds | None = None,
-    beside: Iterable[str] = (),
-    examples: int = EXAMPLES,
-) -> Iterator[View | None]:
-    """Do what `view` does in short steps, for an event loop that others use: None after each, the view at the end."""
     eye = _Eye(level, selection, snapshot, thresholds)
     lines: dict[tuple[Category, str, str], list[Entry]] = {}
     for group in grouped(report.entries):
         lines.setdefault((group.category, group.rule, eye.queue(group.queue)), []).extend(group.entries)
-    yield None
     gone = [(entry.key, entry.rule) for entry in report.gone if eye.sees(entry.namespace)]
     by: dict[Category, int] = {}
     for entry in report.gone:
         by[entry.category] = by.get(entry.category, 0) + 1
-    made = []
-    for of_what, entries in lines.items():
-        made.append(_line(eye, of_what, entries, examples))
-        yield None
-    yield View(
-        report.name, report.cluster, report.observed_at, tuple(made),
+    made = tuple(_line(eye, of_what, entries, examples) for of_what, entries in lines.items())
+    return View(
+        report.name, report.cluster, report.observed_at, made,
         tuple(_where(eye, text) for text in report.missing), tuple(_where(eye, text) for text in beside),
         report.seen, report.young, selection.minimum_age, report.last,
         tuple((_titled(key), rule) for key, rule in gone), by, report.changed, level,

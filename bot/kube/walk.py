@@ -195,12 +195,12 @@ class Walk:
         self.read += len(page.objects)
         self.odd |= {("Workload", *key): paths for key, paths in page.odd.items()}
         for at in range(0, len(page.objects), SHRINK_AT_ONCE):
+            await asyncio.sleep(0)
             found += [
                 self.pool.shrink(item)
                 for item in page.objects[at : at + SHRINK_AT_ONCE]
                 if isinstance(item, o.Workload) and phase_of(item) != "finished"
             ]
-            await asyncio.sleep(0)
 
     # --- pods that wait for a node ---
 
