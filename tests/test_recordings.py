@@ -65,4 +65,5 @@ def test_answer(name: str, expected: dict[str, Any]) -> None:
         ), f"{wanted} is not among {rows}"
     text = json.dumps(document, ensure_ascii=False).lower()
     assert not [mention for mention in expected.get("mentions", []) if mention.lower() not in text]
+    assert not [part for part in expected.get("without", []) if part.lower() in text]
     assert document["complete"] or document["notChecked"]

@@ -18,7 +18,7 @@ from bot.core import objects as o
 from bot.core import snapshot as s
 from bot.core.facts import Facts
 from bot.core.facts.identity import GROUP_LABEL, JOB_UID_LABEL, PREBUILT, PREFIX, each, queue_name, suspended
-from bot.core.objects import is_true
+from bot.core.objects import condition, is_true
 from bot.core.reference import JobRef
 from bot.core.snapshot import Gap, Scope, Snapshot, Unknown
 from bot.kube.client import PAGE, is_name
@@ -56,7 +56,7 @@ class Want:
 
     `proves` is what a full answer proves, by default the place itself. `instead` is read when the server refuses the
     field selector. `spare` reads are left out without a word when the budget is spent: nobody relies on them. `page`
-    is how many the first page holds.
+    is how many the first page holds. `kept`: a list that was kept for some time will do.
     """
 
     kind: str
@@ -69,6 +69,7 @@ class Want:
     instead: tuple["Want", ...] = ()
     spare: bool = False
     page: int = PAGE
+    kept: bool = False
 
     @property
     def place(self) -> Scope | None:
@@ -105,6 +106,11 @@ QUEUES = (Want("LocalQueue", page=QUEUE_PAGE), Want("ClusterQueue", page=QUEUE_P
 """Kueue's objects that every question needs; there are few of them."""
 
 
+def queues(namespace: str, *, kept: bool) -> tuple[Want, ...]:
+    """Give the reads of QUEUES; where the LocalQueues of a wide cluster are kept, only the namespace's own are read anew."""
+    return (Want("LocalQueue", namespace), *QUEUES[1:]) if kept else QUEUES
+
+
 def first(ref: JobRef) -> list[Want]:
     """What needs no discovery: the namespace, its pods, events and Jobs, and the object by name where its kind is given.
 
@@ -135,12 +141,14 @@ class Plan:
         self.snapshot = snapshot
         self.ref = ref
         self.facts = Facts(snapshot, ref)
+        self.kept = "LocalQueue" in snapshot.older
+        """Whether LocalQueues of other namespaces are those of a list that was kept."""
 
     def second(self) -> list[Want]:
         """Queues, Workloads (the job's own where the job is known already), and an object of a custom kind by name."""
         namespace = self.ref.namespace
         own = self._own_workloads()
-        wants = [own, *QUEUES] if own is not None else [*QUEUES]
+        wants = [*([own] if own is not None else ()), *queues(namespace, kept=self.kept)]
         if own is None and _in_namespace(self.snapshot, namespace) <= NAMESPACE_ROWS:
             wants.append(Want("Workload", namespace, rows=NAMESPACE_ROWS, page=PROBE))
         if own is None and self.ref.kind in {"", "Workload", "PodGroup"} and not self._is_job():
@@ -272,10 +280,16 @@ class Plan:
         for item in (target, root, *_try(lambda: identity.candidates, ())):
             if item is not None:
                 reads.wants += self._chain(snapshot, item)
-        self._namespace_workloads(reads, workload)
-        reads.wants += self._lost_among_many(snapshot, target, root, workload)
         queue = _Path.of(snapshot, namespace, root, workload)
-        reads.wants += self._by_phase(phase, root, workload, queue)
+        if phase == "waiting" and workload is not None and _size(snapshot) <= SMALL_CLUSTER:
+            # the Workloads of all namespaces are read: these are for a list of them that is cut
+            reads.wants += self._lost_among_many(snapshot, target, root, workload)
+            reads.wants += self._by_phase(phase, root, workload, queue)
+            self._namespace_workloads(reads, workload)
+        else:
+            self._namespace_workloads(reads, workload)
+            reads.wants += self._lost_among_many(snapshot, target, root, workload)
+            reads.wants += self._by_phase(phase, root, workload, queue)
         if phase in {"no-workload", "waiting"}:
             reads.see = self._visible(queue)
         return reads
@@ -390,13 +404,20 @@ class Plan:
         wants = self._holders(snapshot, queue) if phase == "waiting" else []
         if any(isinstance(item, o.ClusterQueue) and item.cohort for item in snapshot.seen("ClusterQueue")):
             wants.append(Want("Cohort"))
-        wants += self._checks(queue, workload)
-        if queue.has_topology(snapshot):
-            wants += [Want("Topology"), Want("Node"), self._active_pods()]
+        checks = self._checks(queue, workload)
+        # only a check that was asked stands before the quota
+        first = len(checks) if phase == "reserved" or _refused(workload) else 1
+        wants += checks[:first]
+        # without a topology, nodes are only context for the quota; whom preemption waits for may be on a lost one
+        topology = queue.has_topology(snapshot)
+        nodes = Want("Node", kept=phase == "waiting" and not topology and not _preempts(workload))
+        if topology:
+            wants += [Want("Topology"), nodes, self._active_pods()]
         if any(spec.resource_claims for spec in _templates(None, workload)):
             wants += [Want("ResourceClaimTemplate", namespace), Want("DeviceClass", spare=True)]
-        wants += [Want("LimitRange", namespace), Want("Deployment", self.snapshot.kueue_namespace), Want("Node")]
+        wants += [Want("LimitRange", namespace), Want("Deployment", self.snapshot.kueue_namespace), nodes]
         wants.append(Want("ConfigMap", self.snapshot.kueue_namespace, CONFIGURATION))
+        wants += checks[first:]
         wants += [Want(kind, self.snapshot.kueue_namespace, spare=True) for kind in ("Lease", "Pod", self._addresses)]
         wants += self._classes(None, workload)
         if phase == "waiting" and _size(snapshot) <= SMALL_CLUSTER:
@@ -409,32 +430,56 @@ class Plan:
         if not name or not is_name(name):
             return []
         small = _size(snapshot) <= SMALL_CLUSTER
-        wants = [Want("Workload", rows=NAMESPACE_ROWS)] if small else []
-        wants.append(self._holders_of(snapshot, name))
-        if not small:
-            wants += self._waiting(snapshot, name)
-            wants += [self._holders_of(snapshot, other) for other in _neighbours(snapshot, name)[:2]]
+        # finished ones are not counted and may be many
+        wants = [Want("Workload", rows=NAMESPACE_ROWS, page=PROBE)] if small else []
+        wants.append(self._holders_of(snapshot, name, NAMESPACE_ROWS))
+        if small:
+            others = [place for place in _fed_from(snapshot, name) if place != self.ref.namespace]
+            wants += self._lanes(others)
+        else:
+            wants += self._waiting(snapshot, queue)
+            near = _neighbours(snapshot, name)[:2]
+            wants += [self._holders_of(snapshot, other, SMALL_CLUSTER) for other in near]
         return wants
 
-    def _holders_of(self, snapshot: Snapshot, cluster_queue: str) -> Want:
-        fed = [name for name in _fed_from(snapshot, cluster_queue) if _in_namespace(snapshot, name) <= NAMESPACE_ROWS]
+    def _holders_of(self, snapshot: Snapshot, cluster_queue: str, rows: int) -> Want:
+        """Those who hold, or the namespaces that feed the queue as far as no more than `rows` wait and hold in them."""
+        fed: list[str] = []
+        for name in sorted(_fed_from(snapshot, cluster_queue), key=lambda name: (name != self.ref.namespace, name)):
+            count = _in_namespace(snapshot, name)
+            if count <= rows:
+                fed.append(name)
+                rows -= count
         others = tuple(Want("Workload", namespace, rows=NAMESPACE_ROWS) for namespace in fed)
         return Want(
             "Workload", fields=f"{HOLDS_IN}={cluster_queue}", rows=ROWS,
             proves=(Scope("Workload", selector=s.holders(cluster_queue)),), instead=others[: OTHER_NAMESPACES + 1],
         )  # fmt: skip
 
-    def _waiting(self, snapshot: Snapshot, cluster_queue: str) -> list[Want]:
+    def _waiting(self, snapshot: Snapshot, queue: "_Path") -> list[Want]:
         """The namespaces of the queue, where they are few and little waits there."""
-        pending = {
-            item.namespace: item.status.pending_workloads
-            for item in snapshot.all_of(o.LocalQueue, read="seen")
-            if item.spec.cluster_queue == cluster_queue
-        }
-        with_some = [namespace for namespace, count in sorted(pending.items()) if count]
-        if len(with_some) > OTHER_NAMESPACES or sum(pending.values()) > NAMESPACE_ROWS:
+        name = queue.cluster_queue_name
+        pending: dict[str, int] = {}
+        for item in snapshot.all_of(o.LocalQueue, read="seen"):
+            if item.spec.cluster_queue == name:
+                pending[item.namespace] = pending.get(item.namespace, 0) + item.status.pending_workloads
+        places = [namespace for namespace, count in sorted(pending.items()) if count]
+        many = sum(pending.values())
+        if self.kept:  # counts that were kept are old
+            places = sorted(pending) if len(pending) <= OTHER_NAMESPACES else places
+            many = max(many, queue.cluster_queue.status.pending_workloads if queue.cluster_queue is not None else 0)
+        if len(places) > OTHER_NAMESPACES or many > NAMESPACE_ROWS:
             return []
-        return [Want("Workload", namespace, rows=NAMESPACE_ROWS) for namespace in with_some]
+        wants = [Want("Workload", namespace, rows=NAMESPACE_ROWS) for namespace in places]
+        return [*wants, *self._lanes([namespace for namespace in places if namespace != self.ref.namespace])]
+
+    def _lanes(self, namespaces: Sequence[str]) -> list[Want]:
+        """The LocalQueues of other namespaces anew, where those that are known were kept: they may be stopped, or gone."""
+        if not self.kept:
+            return []
+        if len(namespaces) > OTHER_NAMESPACES:
+            return [QUEUES[0]]
+        return [Want("LocalQueue", namespace) for namespace in namespaces]
 
     def _checks(self, queue: "_Path", workload: o.Workload | None) -> list[Want]:
         """Admission checks and what stands behind them."""
@@ -609,6 +654,16 @@ def _try(compute: Callable[[], T], otherwise: D) -> T | D:
         return otherwise
 
 
+def _refused(workload: o.Workload | None) -> bool:
+    """Whether an admission check said no: the Workload may have given its quota back for it."""
+    if workload is None:
+        return False
+    evicted = condition(workload.status.conditions, "Evicted")
+    return (evicted is not None and evicted.status == "True" and evicted.reason == "AdmissionCheck") or any(
+        state.state in {"Retry", "Rejected"} for state in workload.status.admission_checks
+    )
+
+
 def _size(snapshot: Snapshot) -> int:
     """How many Workloads wait or hold quota in the whole cluster, by the ClusterQueues' own counts."""
     return sum(
@@ -637,16 +692,41 @@ def _fed_from(snapshot: Snapshot, cluster_queue: str) -> list[str]:
 
 
 def _neighbours(snapshot: Snapshot, cluster_queue: str) -> list[str]:
-    """Other ClusterQueues of the same cohort in which something holds quota, fullest first."""
+    """Other ClusterQueues of the same cohort in which not too many hold what this one offers, fullest first."""
     own = snapshot.look_of(o.ClusterQueue, cluster_queue)
     if own is None or not own.cohort:
         return []
+    offers = {
+        (flavor.name, resource.name)
+        for group in own.spec.resource_groups
+        for flavor in group.flavors
+        for resource in flavor.resources
+    }
     others = [
         item
         for item in snapshot.all_of(o.ClusterQueue, read="seen")
-        if item.cohort == own.cohort and item.name != own.name and item.status.reserving_workloads
+        if item.cohort == own.cohort
+        and item.name != own.name
+        and 0 < item.status.reserving_workloads <= SMALL_CLUSTER
+        and not offers.isdisjoint(_reserved(item))
     ]
     return [item.name for item in sorted(others, key=lambda item: (-item.status.reserving_workloads, item.name))]
+
+
+def _reserved(queue: o.ClusterQueue) -> set[tuple[str, str]]:
+    """The flavors and resources of which something is reserved in a ClusterQueue."""
+    return {
+        (flavor.name, resource.name)
+        for flavor in queue.status.flavors_reservation
+        for resource in flavor.resources
+        if resource.total not in {"0", 0}
+    }
+
+
+def _preempts(workload: o.Workload | None) -> bool:
+    """Whether Kueue says that the Workload waits for others to be preempted."""
+    quota = condition(workload.status.conditions, "QuotaReserved") if workload is not None else None
+    return quota is not None and "preempt" in quota.message.lower()
 
 
 def _pods(facts: Facts, root: o.KubeObject | None) -> list[o.Pod]:

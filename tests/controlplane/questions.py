@@ -69,6 +69,7 @@ def wrong(document: Body, then: Body, *, numbers: bool = True) -> list[str]:
     found += [f"{rule} is there" for rule in then.get("avoid", []) if rule in rules(document)]
     text = json.dumps(document, ensure_ascii=False).lower()
     found += [f"{part!r} is not mentioned" for part in then.get("mentions", []) if part.lower() not in text]
+    found += [f"{part!r} is mentioned" for part in then.get("without", []) if part.lower() in text]
     if not document["complete"]:
         found.append(f"it is not complete: {document['notChecked']}")
     for wanted in then.get("quota", []) if numbers else []:

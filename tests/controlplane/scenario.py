@@ -15,9 +15,11 @@ A file in `scenarios/` is YAML. Short forms stand for whole objects, everything 
     objects:       [whole objects]
     steps:         [{apply: [objects]}, {jobs: {...}}, {patch: {kind, name, namespace, with, subresource}},
                     {delete: {kind, name, namespace}}, {stop: program}, {restart: program}, {seconds: 2},
-                {until: {kind, name, namespace, of, start, owner, condition|reason|message|field, is, count}}]
+                    {until: {kind, name, namespace, of, start, owner, condition|reason|message|field, is, count}},
+                    {ask: team-a/train, kind: Job, then: {...}}]                # a question on the way, asked as the last one is
     ask: team-a/train          kind: Job
-    then: {headline: [...], stage: [...], also: [...], context: [...], mentions: [...], avoid: [...], quota: [...], pods: {...}}
+    then: {headline: [...], stage: [...], also: [...], context: [...], mentions: [...], without: [...], avoid: [...],
+           quota: [...], pods: {...}}
 
 Objects are made in the order above; `until` waits for what Kueue, the scheduler or a controller must have done first.
 An owner without a uid is looked up. A program that a step stopped runs again before the next scenario; while Kueue is
@@ -26,7 +28,7 @@ stopped its webhooks are not registered.
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -63,10 +65,20 @@ class Scenario:
 
     @property
     def ask(self) -> str:
-        """The reference that is asked, "namespace/name" or "namespace/kind/name"."""
-        namespace, _, name = self.content["ask"].partition("/")
-        kind = self.content.get("kind")
-        return f"{namespace}/{kind.lower()}/{name}" if kind else f"{namespace}/{name}"
+        """The reference that is asked last, "namespace/name" or "namespace/kind/name"."""
+        return reference(self.content)
+
+    @property
+    def questions(self) -> list[Body]:
+        """Every question, those on the way first: each with `ask` and `then`."""
+        return [*(step for step in self.content.get("steps", []) if "ask" in step), self.content]
+
+
+def reference(question: Body) -> str:
+    """Give the reference of a question, "namespace/name" or with its `kind` "namespace/kind/name"."""
+    namespace, _, name = question["ask"].partition("/")
+    kind = question.get("kind")
+    return f"{namespace}/{kind.lower()}/{name}" if kind else f"{namespace}/{name}"
 
 
 def scenarios() -> list[Scenario]:
@@ -176,9 +188,10 @@ def expand(content: Body) -> Iterator[Body]:
 class Player:
     """Plays scenarios on one control plane, one after the other."""
 
-    def __init__(self, plane: ControlPlane) -> None:
-        """Take a running plane."""
+    def __init__(self, plane: ControlPlane, ask: Callable[[Body], None] | None = None) -> None:
+        """Take a running plane, and what is to be done with the questions on the way."""
         self.plane = plane
+        self.ask = ask
 
     def play(self, scenario: Scenario) -> None:
         """Bring the cluster into the scenario's state, from an empty one."""
@@ -264,6 +277,9 @@ class Player:
             self.plane.resume(step["restart"])
         elif "seconds" in step:
             time.sleep(step["seconds"])
+        elif "ask" in step:
+            if self.ask is not None:
+                self.ask(step)
         elif "until" in step:
             until = step["until"]
             self.plane.wait(lambda: self.holds(until), f"until {json.dumps(until)}", until.get("seconds", 20))

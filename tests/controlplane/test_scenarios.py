@@ -13,7 +13,7 @@ from tests.controlplane.bot_account import install
 from tests.controlplane.plane import ControlPlane
 from tests.controlplane.programs import KUBERNETES, KUEUE
 from tests.controlplane.questions import from_file, live, wrong
-from tests.controlplane.scenario import Player, Scenario, record, scenarios
+from tests.controlplane.scenario import Body, Player, Scenario, record, reference, scenarios
 
 pytestmark = [pytest.mark.live, pytest.mark.timeout(300)]
 
@@ -26,15 +26,18 @@ def kubeconfig(plane: ControlPlane) -> Path:
 
 @pytest.mark.parametrize("scenario", scenarios(), ids=lambda scenario: scenario.name)
 def test_scenario(scenario: Scenario, plane: ControlPlane, kubeconfig: Path, tmp_path: Path) -> None:
-    Player(plane).play(scenario)
-    document = live(plane, scenario.ask, kubeconfig)
-    recording = tmp_path / "recording.json"
-    recording.write_text(json.dumps(record(plane, scenario.name, KUEUE, KUBERNETES)))
-    assert not wrong(document, scenario.content["then"])
-    filed = from_file(recording, scenario.ask)
-    if scenario.content.get("unserved"):
-        filed["complete"] = True
-    assert not wrong(filed, scenario.content["then"]), "asked of the recording"
+    def ask(question: Body) -> None:
+        document = live(plane, reference(question), kubeconfig)
+        recording = tmp_path / "recording.json"
+        recording.write_text(json.dumps(record(plane, scenario.name, KUEUE, KUBERNETES)))
+        assert not wrong(document, question["then"]), question["ask"]
+        filed = from_file(recording, reference(question))
+        if scenario.content.get("unserved"):
+            filed["complete"] = True
+        assert not wrong(filed, question["then"]), f"{question['ask']}, asked of the recording"
+
+    Player(plane, ask).play(scenario)
+    ask(scenario.content)
 
 
 def test_the_command_itself(plane: ControlPlane, kubeconfig: Path) -> None:
@@ -52,7 +55,8 @@ def test_scenarios_name_rules_that_exist() -> None:
     named = {
         rule
         for scenario in scenarios()
+        for question in scenario.questions
         for part in ("headline", "also", "context", "avoid")
-        for rule in scenario.content["then"].get(part, [])
+        for rule in question["then"].get(part, [])
     }
     assert named <= set(BY_SLUG)

@@ -122,10 +122,9 @@ class Quota:
         Raises Unknown when a transformation would change what Kueue has not counted itself yet.
         """
         try:
-            config = self._facts.controller.configuration.get("resources")
+            config = self._resources
         except Unknown:
             return pod_sets
-        config = config if isinstance(config, dict) else {}
         counted = {entry.name for entry in workload.status.resource_requests}
         for change in _dicts(config.get("transformations")):
             name = change.get("input")
@@ -148,6 +147,25 @@ class Quota:
             )
             for pod_set in pod_sets
         )
+
+    @fact
+    def _resources(self) -> dict[str, Any]:
+        """What Kueue's configuration says of resources. Raises Unknown when it was not read."""
+        config = self._facts.controller.configuration.get("resources")
+        return config if isinstance(config, dict) else {}
+
+    def made_of(self, resource: str) -> tuple[str, ...]:
+        """Give the resources out of which Kueue's configuration makes this one, () when it is not known to."""
+        try:
+            changes = _dicts(self._resources.get("transformations"))
+        except Unknown:
+            return ()
+        inputs = {
+            change.get("input")
+            for change in changes
+            if isinstance(outputs := change.get("outputs"), dict) and resource in outputs
+        }
+        return tuple(sorted(name for name in inputs if isinstance(name, str)))
 
     # --- the tree ---
 

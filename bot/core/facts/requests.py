@@ -79,7 +79,7 @@ def asked(workload: o.Workload, snapshot: Snapshot, *, pods_covered: bool) -> tu
         missing: tuple[str, ...] = ()
         kueues = counted.get(pod_set.name)
         if kueues is None or old_count:
-            spec, missing = _with_defaults(pod_set.template.spec, workload.namespace, snapshot)
+            spec, missing = with_defaults(pod_set.template.spec, workload.namespace, snapshot)
             requests = {name: value * count for name, value in pod_requests(spec).items()}
         if kueues is not None:
             told = amounts(kueues, f"Workload {workload.namespace}/{workload.name}")
@@ -134,7 +134,7 @@ def amounts(quantities: Mapping[str, quantity.Quantity], where: str) -> dict[str
 # --- what a pod template asks for -------------------------------------------------------------------------------------
 
 
-def _with_defaults(spec: o.PodSpec, namespace: str, snapshot: Snapshot) -> tuple[o.PodSpec, tuple[str, ...]]:
+def with_defaults(spec: o.PodSpec, namespace: str, snapshot: Snapshot) -> tuple[o.PodSpec, tuple[str, ...]]:
     """Give a pod spec with LimitRange defaults and RuntimeClass overhead, and what was not read for that."""
     missing = []
     if snapshot.covers("LimitRange", namespace):

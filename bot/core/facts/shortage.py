@@ -251,12 +251,16 @@ def _added(facts: "Facts", short: Shortfall) -> str:
         return ""
     limits = defaulted_by(workload, main.resource, facts.snapshot)
     classes = sorted({spec.runtime_class_name for spec in bare if spec.runtime_class_name})
+    asked = {name for spec in bare for name in pod_requests(spec)}
+    made_of = [name for name in facts.quota.made_of(main.resource) if name in asked]
     by = ""
-    if limits is not None:
+    if made_of:
+        by = f", which its configuration makes of {listing(quoted(name) for name in made_of)}"
+    elif limits is not None:
         by = f", which LimitRange {named('LimitRange', limits, workload.namespace)} adds"
     elif classes:
         by = f", with the overhead of RuntimeClass {named('RuntimeClass', classes[0])}"
-    own = human(main.resource, written) if written else "none"
+    own = human(main.resource, written) if written else "none of it"
     return f" Kueue counts {amount(main.resource, counted)}{by}; the pod templates state {own}."
 
 

@@ -9,19 +9,21 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
+from msgspec import structs
+
 from bot.core import objects as o
 from bot.core.cohorts import Bound
 from bot.core.diagnosis import Step
 from bot.core.facts.assignment import RANK, Figure, Offer, Placement, place
 from bot.core.facts.flavors import Exclusion
 from bot.core.facts.quota import effective, manager
-from bot.core.facts.requests import PODS, PodSetRequests
+from bot.core.facts.requests import PODS, PodSetRequests, with_defaults
 from bot.core.facts.shortage import amount, listing
 from bot.core.names import named, quoted
 from bot.core.objects import is_true
 from bot.core.quantity import canonical
 from bot.core.records import dataclass
-from bot.core.scheduling import selector_matches, taint_text
+from bot.core.scheduling import pod_requests, selector_matches, taint_text
 from bot.core.snapshot import Unknown
 
 if TYPE_CHECKING:
@@ -128,7 +130,10 @@ def _fewer_pods(facts: "Facts") -> list[Suggestion]:
 
 
 def _smaller(facts: "Facts") -> list[Suggestion]:
-    """Ask for less per pod: what is available, or could ever be, divided by the pods of the pod set that asks most."""
+    """Ask for less per pod: what is available, or could ever be, divided by the pods of the pod set that asks most.
+
+    What Kueue adds to each pod stays as it is; what the pods do not ask for themselves cannot be asked for less.
+    """
     quota = facts.quota
     pod_sets, short = quota.requests, quota.shortfall
     if short is None or not short.figures or _grows(facts) or any(entry.resource == PODS for entry in short.figures):
@@ -138,14 +143,18 @@ def _smaller(facts: "Facts") -> list[Suggestion]:
     if at is None or pod_sets[at].count < 1:
         return []
     goals: tuple[Literal["fits", "wait"], ...] = ("fits",) if short.verdict == "wait" else ("fits", "wait")
+    added = {entry.resource: _added_to_each(facts, pod_sets[at], entry.resource) for entry in short.figures}
     for goal in goals:
         changed, per_pod = pod_sets[at], {}
         for entry in short.figures:
+            more = added[entry.resource]
+            if more is None:
+                return []
             limit = entry.available.amount if goal == "fits" else entry.capacity.amount
             others = entry.requested - pod_sets[at].requests.get(entry.resource, 0)
-            each = _round(entry.resource, (limit - others) // pod_sets[at].count)
+            each = _round(entry.resource, (limit - others) // pod_sets[at].count - more)
             per_pod[entry.resource] = each
-            changed = replace(changed, requests={**changed.requests, entry.resource: each * changed.count})
+            changed = replace(changed, requests={**changed.requests, entry.resource: (each + more) * changed.count})
         if min(per_pod.values()) <= 0 or not _reaches(place(quota.offer, _with(pod_sets, at, changed)), goal):
             continue
         each_pod = " per pod" if pod_sets[at].count > 1 else ""
@@ -158,6 +167,20 @@ def _smaller(facts: "Facts") -> list[Suggestion]:
             )
         ]
     return []
+
+
+def _added_to_each(facts: "Facts", pod_set: PodSetRequests, resource: str) -> int | None:
+    """Give what Kueue counts for each pod beyond its own requests: a RuntimeClass's overhead, in most cases nothing.
+
+    None where the amount is not, or not only, what the pods ask for: Kueue's configuration makes it out of another resource.
+    """
+    bare = structs.replace(pod_set.spec, overhead={}, runtime_class_name="")
+    spec, _ = with_defaults(bare, facts.ref.namespace, facts.snapshot)
+    own = pod_requests(spec).get(resource, 0)
+    more, left = divmod(pod_set.requests.get(resource, 0) - own * pod_set.count, pod_set.count)
+    if own <= 0 or left or more < 0 or (more and not pod_set.spec.runtime_class_name):
+        return None
+    return more
 
 
 def _round(resource: str, value: int) -> int:

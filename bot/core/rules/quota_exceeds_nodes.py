@@ -7,6 +7,7 @@ from bot.core.facts import shortage as words
 from bot.core.names import named, quoted, subject
 from bot.core.quantity import canonical
 from bot.core.rule import rule
+from bot.core.scheduling import pod_requests
 
 
 @rule(
@@ -18,7 +19,8 @@ def quota_exceeds_nodes(facts: Facts) -> Found | None:
 
     When:
         For a flavor and resource that the Workload uses or waits for, the most that its ClusterQueue could ever take is
-        more than the allocatable sum of all nodes that carry the flavor's node labels. There is at least one such node.
+        more than the allocatable sum of all nodes that carry the flavor's node labels. There is at least one such node. A
+        resource that no pod asks for and no node has is not meant: Kueue's configuration makes those out of others.
     Why it blocks:
         Kueue compares with quota, not with nodes: it admits what the scheduler then cannot place.
     What to do:
@@ -28,6 +30,8 @@ def quota_exceeds_nodes(facts: Facts) -> Found | None:
     if facts.identity.workload is None or queue is None:
         return None
     worst = None
+    templates = [pod_set.template.spec for pod_set in facts.identity.workload.spec.pod_sets]
+    requested = {resource for spec in templates for resource in pod_requests(spec)}
     for flavor, resource in facts.quota.concerned:
         item = facts.queue.flavor(flavor)
         if item is None:
@@ -36,6 +40,8 @@ def quota_exceeds_nodes(facts: Facts) -> Found | None:
         nodes = [node for node in facts.nodes.all if labels <= node.metadata.labels.items()]
         held = sum(facts.nodes.allocatable(node).get(resource, 0) for node in nodes)
         promised = facts.quota.tree.capacity(("ClusterQueue", queue.name), (flavor, resource)).amount
+        if not held and resource not in requested:
+            continue
         if nodes and held < promised < UNLIMITED and (worst is None or promised * worst[3] > worst[2] * held):
             worst = (flavor, resource, promised, held, len(nodes))
     if worst is None:
