@@ -8,7 +8,7 @@ import pytest
 from bot.core import kinds
 from bot.core.facts.identity import job_finished
 from bot.core.snapshot import Unknown
-from tests.clusters import Cluster, fired, recorded
+from tests.clusters import Cluster, fired, merge, recorded
 from tests.made import LONG_AGO, QUEUE, Object, admitted, cluster, event, job, made, pod, refer, workload
 
 POD_KINDS = {"Deployment", "ReplicaSet", "CronJob"}
@@ -348,3 +348,26 @@ def test_ring_of_owners_ends() -> None:
     one, two = job("JobSet", "one", labels={}), job("Job", "two", labels={})
     one["metadata"]["ownerReferences"], two["metadata"]["ownerReferences"] = [refer(two)], [refer(one)]
     assert cluster(one, two).ask("team-a/one").faults == ()
+
+
+def test_of_groups_that_wait_side_by_side_the_first_in_line_speaks() -> None:
+    """The groups of a LeaderWorkerSet have one owner and an index each: they are no slices, of which the newest counts."""
+    cluster = recorded("v0.17.0-live/kind-leaderworkerset")
+    name = cluster.named("Workload", "leaderworkerset-lws-0")
+    index = "kueue.x-k8s.io/component-workload-index"
+    later = [
+        merge(
+            cluster.get("Workload", name),
+            {
+                "metadata": {
+                    "name": f"leaderworkerset-lws-{number}-{number:05}",
+                    "uid": f"group-{number}",
+                    "annotations": {index: str(number)},
+                }
+            },
+        )
+        for number in (1, 2)
+    ]
+    answer = cluster.add(*reversed(later)).ask("team-a/lws")
+    assert (answer.chain[0].name, answer.headline.rule) == (name, "exceeds-queue-capacity")
+    assert answer.chain[0].state == "not admitted, like 2 more of this LeaderWorkerSet"

@@ -698,7 +698,7 @@ def devices(text: str) -> Devices | None:
 InactiveWhat = Literal[
     "stopped", "terminating", "flavor-missing", "check-missing", "check-inactive", "topology-missing", "cohort-cycle",
     "several-multikueue", "multikueue-per-flavor", "multikueue-with-provisioning", "topology-unsupported", "not-synced",
-    "unknown",
+    "unknown", "lagging",
 ]  # fmt: skip
 
 

@@ -16,6 +16,7 @@ def test_fires() -> None:
     assert answer.headline.rule == "access-denied"
     assert answer.outlook == "unknown"
     assert "workloads in team-a: forbidden" in answer.headline.sentence
+    assert not answer.complete
 
 
 def test_fires_when_the_job_may_not_be_read() -> None:

@@ -1,5 +1,6 @@
 """Kueue has not looked at it yet."""
 
+from tests.causes.world import JUST_NOW, World, admission, admitted, asked, condition, pod
 from tests.clusters import fired
 from tests.small import EARLIER, queue, small, waiting
 
@@ -42,3 +43,21 @@ def test_near_miss() -> None:
     assert "not-evaluated-yet" not in fired(small(ROOM, waiting(gpu=1, text=text)).ask("team-a/train"))
     stopped = queue("gpu-cq", {"f": {"gpu": 8}}, stopPolicy="Hold")
     assert "not-evaluated-yet" not in fired(small(stopped, young()).ask("team-a/train"))
+
+
+def test_fires_while_kueue_takes_the_quota_back() -> None:
+    answer = World().ask(*asked(*admitted(), evicted(JUST_NOW), status=admission()))
+    assert answer.headline.rule == "not-evaluated-yet"
+    assert answer.headline.sentence.startswith("It was evicted 10 seconds ago (Preempted)")
+    assert answer.kueue_said is not None
+    assert answer.kueue_said.reason == "Preempted"
+
+
+def test_near_miss_its_pods_have_not_gone() -> None:
+    job, loads = asked(*admitted(), evicted(JUST_NOW), status=admission())
+    assert "not-evaluated-yet" not in fired(World().ask(job, loads, pod(job)))
+
+
+def evicted(at: str) -> dict[str, object]:
+    text = "Preempted to accommodate a workload (UID: a, JobUID: b) due to prioritization in the ClusterQueue"
+    return condition("Evicted", "True", "Preempted", text, at)

@@ -1,5 +1,6 @@
 """Quota of a Workload that runs nothing is told apart from quota that is in use."""
 
+from tests.causes.world import EARLIER, JUST_NOW, World, admission, admitted, asked, condition, pod
 from tests.clusters import fired, recorded
 
 
@@ -81,3 +82,26 @@ def test_not_checked_when_the_job_was_not_read() -> None:
     answer = recorded("cases/P78").unread("rayclusters").ask("ml-a/rj-c1", "RayCluster")
     assert "quota-held-by-stale-workload" in {n.rule for n in answer.not_checked}
     assert not answer.complete
+
+
+def gone(at: str) -> dict[str, object]:
+    text = "Preempted to accommodate a workload (UID: a, JobUID: b) due to prioritization in the ClusterQueue"
+    return condition("Evicted", "True", "Preempted", text, at)
+
+
+def test_fires_when_it_never_gave_its_own_quota_back() -> None:
+    job, loads = asked(*admitted(), gone(EARLIER), status=admission())
+    job["spec"]["suspend"] = False
+    answer = World().ask(job, loads)
+    assert (answer.headline.rule, answer.move) == ("quota-held-by-stale-workload", "platform")
+    assert "is still not suspended" in answer.headline.sentence
+
+
+def test_near_miss_it_was_evicted_a_moment_ago() -> None:
+    answer = World().ask(*asked(*admitted(), gone(JUST_NOW), status=admission()))
+    assert "quota-held-by-stale-workload" not in fired(answer)
+
+
+def test_near_miss_a_pod_of_it_is_left() -> None:
+    job, loads = asked(*admitted(), gone(EARLIER), status=admission())
+    assert "quota-held-by-stale-workload" not in fired(World().ask(job, loads, pod(job)))

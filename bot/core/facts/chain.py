@@ -60,7 +60,14 @@ def _workload(facts: "Facts") -> Link:
         state, ok = ("quota reserved, being evicted" if evicted else "quota reserved, not admitted"), False
     else:
         state, ok = ("evicted, not admitted" if evicted else "not admitted"), False
+    if ok is False and facts.identity.beside:
+        state += f", like {facts.identity.beside} more of this {quoted(_kind(facts), 60)}"
     return Link("Workload", workload.name, state, ok, workload.namespace)
+
+
+def _kind(facts: "Facts") -> str:
+    job = facts.identity.job
+    return job.kind if job is not None else "job"
 
 
 def _queues(facts: "Facts") -> list[Link]:

@@ -144,7 +144,8 @@ class History:
 
     @fact
     def kueue_said(self) -> KueueSaid | None:
-        """Kueue's own last words: of the refusal while it waits, of the first open check or Admitted after that.
+        """Kueue's own last words: of the refusal while it waits, of the first open check or Admitted after that; of an eviction
+        while it still holds its quota, of the pods that wait for the scheduler where a newer Kueue counts them.
 
         None without a Workload or without a word. `since` is when the condition flipped, `last_seen` the newest event
         with the same text.
@@ -161,8 +162,11 @@ class History:
         conditions, phase = workload.status.conditions, self._facts.identity.phase
         if phase == "finished":
             order = ["Finished", "Admitted"]
+        elif phase in {"admitted", "reserved"} and o.is_true(conditions, "Evicted"):
+            order = ["Evicted", "Admitted"]
         elif phase == "admitted":
-            order = ["Admitted"]
+            scheduled = condition(conditions, "PodsScheduled")
+            order = ["PodsScheduled", "Admitted"] if scheduled and scheduled.status == "False" else ["Admitted"]
         elif phase == "reserved":
             for state in sorted(workload.status.admission_checks, key=lambda check: check.name):
                 if state.state != "Ready" and state.message:

@@ -32,6 +32,7 @@ GROUP_TOTAL = PREFIX + "pod-group-total-count"
 JOB_UID_LABEL = PREFIX + "job-uid"
 PREBUILT = PREFIX + "prebuilt-workload-name"
 REPLACEMENT_FOR = PREFIX + "workload-slice-replacement-for"
+COMPONENT_INDEX = PREFIX + "component-workload-index"
 CONCURRENT_PARENT = PREFIX + "concurrent-admission-parent"
 _DEPTH = 10  # Kueue stops climbing owners at this depth
 _EPOCH = datetime.fromtimestamp(0, UTC)
@@ -829,9 +830,10 @@ class Identity:
     def workload(self) -> o.Workload | None:
         """The Workload that decides: one that waits, before one that holds quota, is admitted, or is finished.
 
-        Of several of one job (slices) the newest; of several jobs (the pods of a Deployment, the groups of a LeaderWorkerSet)
-        the first in line. Of a Workload with variants, the variant that got furthest. None when it is proven that there is
-        none. Raises Unknown when Workloads could not be read, or when it is not clear which job was meant.
+        Of several of one job (slices) the newest; of several that stand in line side by side (the pods of a Deployment, the
+        groups of a LeaderWorkerSet) the first in line. Of a Workload with variants, the variant that got furthest. None when
+        it is proven that there is none. Raises Unknown when Workloads could not be read, or when it is not clear which job
+        was meant.
         """
         if self.ambiguous:
             reason = "several objects have that name"
@@ -850,11 +852,15 @@ class Identity:
         if variants and not any(phase_of(workload) in {"admitted", "finished"} for workload in own):
             return max(variants, key=self._lead)
         workloads = tuple(own) or workloads
-        best = max(_turn(workload) for workload in workloads)
-        among = [workload for workload in workloads if _turn(workload) == best]
-        if len({frozenset(owner.uid for owner in workload.metadata.owner_references) for workload in among}) > 1:
-            return min(among, key=lambda workload: (-(workload.spec.priority or 0), _created(workload), workload.name))
-        return among[-1]
+        among = _deciding(workloads)
+        return among[0] if _side_by_side(among) else among[-1]
+
+    @fact
+    def beside(self) -> int:
+        """How many Workloads of the asked job stand in line beside the deciding one, as far as it is. Raises as `workload`."""
+        workload = self.workload
+        among = _deciding(self.workloads) if workload is not None and not is_variant(workload) else []
+        return len(among) - 1 if workload in among and _side_by_side(among) else 0
 
     def _with_siblings(self, variant: o.Workload) -> tuple[o.Workload, ...]:
         """A variant that was asked about; with the sibling or the parent that is admitted, when there is one: that decides."""
@@ -1156,6 +1162,31 @@ def _turn(workload: o.Workload) -> int:
     if workload.metadata.deletion_timestamp is not None:
         return 1
     return {"admitted": 2, "reserved": 3}.get(phase, 4)
+
+
+def _deciding(workloads: tuple[o.Workload, ...]) -> list[o.Workload]:
+    """Of several Workloads of one job those whose turn it is: side by side in the order of the line, else oldest first."""
+    workloads = tuple(workload for workload in workloads if not is_variant(workload)) or workloads
+    best = max((_turn(workload) for workload in workloads), default=0)
+    among = [workload for workload in workloads if _turn(workload) == best]
+    return sorted(among, key=_place) if _side_by_side(among) else among
+
+
+def _side_by_side(workloads: list[o.Workload]) -> bool:
+    """Say whether Workloads of one job are parts of it, not one after the other of the whole: each has its own owner or index."""
+    owners = {frozenset(owner.uid for owner in workload.metadata.owner_references) for workload in workloads}
+    return len(owners) > 1 or len({_index(workload) for workload in workloads}) > 1
+
+
+def _index(workload: o.Workload) -> str:
+    meta = workload.metadata
+    return meta.annotations.get(COMPONENT_INDEX) or meta.labels.get(COMPONENT_INDEX) or ""
+
+
+def _place(workload: o.Workload) -> tuple[int, datetime, int, str]:
+    index = _index(workload)
+    at = int(index) if index.isascii() and index.isdecimal() and len(index) < 10 else 0
+    return -(workload.spec.priority or 0), _created(workload), at, workload.name
 
 
 def _progress(workload: o.Workload) -> int:

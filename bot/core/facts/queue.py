@@ -250,7 +250,21 @@ class Queue:
                 shown, names = self._shown(what)
                 if shown and self.active is not None and not self._refreshed():
                     found[what] = Misconfiguration(what, names, "", confirmed=True)
+        if not found and self.active is not None and self._lags():
+            found["lagging"] = Misconfiguration("lagging", (), self.active.message, confirmed=False)
         return tuple(found[what] for what in sorted(found))
+
+    def _lags(self) -> bool:
+        """Whether it says that its cohorts form a ring and they do not any more; False where Cohorts were not read.
+
+        What else makes it inactive is looked at again when the objects change; of a Cohort further up Kueue may miss that.
+        """
+        if {part.what for part in self.said} != {"cohort-cycle"}:
+            return False
+        try:
+            return not self.ring
+        except Unknown:
+            return False
 
     def _in_a_ring(self) -> bool:
         """Whether a ring of cohorts explains why it is inactive; older versions give no reason of their own for that."""

@@ -30,4 +30,5 @@ def access_denied(facts: Facts) -> Found | None:
             for gap in refused
         ),
         (Step("platform", "Grant get and list on what is named, then ask again.", "whypending doctor"),),
+        unread=tuple(dict.fromkeys(gap.text for gap in refused)),
     )

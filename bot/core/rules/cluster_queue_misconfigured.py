@@ -16,8 +16,9 @@ def cluster_queue_misconfigured(facts: Facts) -> Found | None:
     When:
         The ClusterQueue combines what Kueue refuses to combine: several MultiKueue checks, a MultiKueue check for single flavors
         only, MultiKueue with provisioning, topology-aware flavors with what its version does not support. Or it says that it is
-        not active for a reason that none of the rules before this one names. Or it is Active, and Kueue's scheduler has just
-        called it inactive: it has topology-aware flavors whose nodes Kueue has not read since its start.
+        not active for a reason that none of the rules before this one names, or for a ring of cohorts that is no longer there.
+        Or it is Active, and Kueue's scheduler has just called it inactive: it has topology-aware flavors whose nodes Kueue has
+        not read since its start.
     Why it blocks:
         A ClusterQueue that is not active admits nothing, however much quota is free.
     What to do:
@@ -45,9 +46,13 @@ def cluster_queue_misconfigured(facts: Facts) -> Found | None:
     return Found(
         f"ClusterQueue {queue.name} is inactive: {'; '.join(_why(entry) for entry in found)}.",
         tuple(evidence),
-        tuple(Step("queue-admin" if entry.what != "not-synced" else "platform", _do(entry)) for entry in found),
+        tuple(
+            Step("platform" if entry.what in {"not-synced", "lagging"} else "queue-admin", _do(entry))
+            for entry in found
+        ),
         (about, *(subject("AdmissionCheck", name) for entry in found for name in entry.names if entry.confirmed)),
         "certain" if all(entry.confirmed for entry in found) else "reported",
+        move="platform" if {entry.what for entry in found} <= {"not-synced", "lagging"} else None,
     )
 
 
@@ -112,6 +117,8 @@ def _why(entry: Misconfiguration) -> str:
             return f"it uses topology-aware flavors with what this Kueue does not support: {cited(entry.words, 300)}"
         case "not-synced":
             return "Kueue says that it does not know this ClusterQueue yet"
+        case "lagging":
+            return f"it still says {cited(entry.words, 300)}, which is mended since; Kueue has not noticed it yet"
     return f"Kueue gives no reason that is known: {cited(entry.words, 300)}"
 
 
@@ -127,4 +134,6 @@ def _do(entry: Misconfiguration) -> str:
             return "Take out of the ClusterQueue what topology-aware flavors do not go with, or upgrade Kueue."
         case "not-synced":
             return "See whether Kueue's controller runs and has caught up."
+        case "lagging":
+            return "Change any field of the ClusterQueue, so that Kueue looks again; if it stays so, see whether Kueue runs."
     return "Read Kueue's log about this ClusterQueue."

@@ -9,14 +9,21 @@ from bot.core.rule import rule
 from bot.core.texts import Waits, cited
 
 
-@rule("quota", move="nobody", outlook="in-progress", phases=("waiting",), needs=("Workload", "Event"), last=True)
+@rule(
+    "quota",
+    move="nobody",
+    outlook="in-progress",
+    phases=("waiting", "reserved", "admitted"),
+    needs=("Workload", "Event"),
+    last=True,
+)
 def not_evaluated_yet(facts: Facts) -> Found | None:
     """Kueue has not looked at it yet.
 
     When:
         Nothing else holds it, and the Workload is young and has no condition QuotaReserved; or its QuotaReserved=False
         still repeats the eviction, or says that it waits to be looked at, and no look of the scheduler has followed. Or Kueue
-        has set DeactivationTarget and not yet deactivated it.
+        has set DeactivationTarget and not yet deactivated it, or has just evicted it and not yet taken its quota back.
     Why it blocks:
         Kueue looks at one Workload of each queue at a time; the first look usually comes within a second.
     What to do:
@@ -26,6 +33,8 @@ def not_evaluated_yet(facts: Facts) -> Found | None:
     mine = subject("Workload", workload.name, workload.namespace)
     wait: tuple[Step, ...] = (Step("nobody", "Wait a moment and ask again: Kueue looks at it next."),)
     refusal = history.refusal
+    if facts.identity.phase != "waiting":
+        return _leaving(facts, wait)
     target = condition(workload.status.conditions, "DeactivationTarget")
     if target is not None and target.status == "True" and workload.spec.active is not False:
         words = target.message or target.reason
@@ -69,4 +78,22 @@ def not_evaluated_yet(facts: Facts) -> Found | None:
         )  # fmt: skip
     return Found(
         f"It {was}{when}, and Kueue has not looked at it again yet{kept}.", (proof,), wait, (mine,), certainty=certainty
+    )
+
+
+def _leaving(facts: Facts, wait: tuple[Step, ...]) -> Found | None:
+    """It was evicted a moment ago: Kueue stops its job, takes the quota back and queues it again."""
+    workload, evicted = facts.identity.want(), facts.history.evicted
+    if evicted is None or not evicted.current or workload.spec.active is False:
+        return None
+    age = facts.age(evicted.at)
+    if age is None or age > facts.thresholds.long:
+        return None
+    mine = subject("Workload", workload.name, workload.namespace)
+    return Found(
+        f"It was evicted {lasting(age)} ago ({quoted(evicted.reason, 60)}), and Kueue has not taken its quota back and queued it"
+        " again yet.",
+        (Evidence(mine, "status.conditions[Evicted]", quoted(f"True, {evicted.reason}"), "kueue"),),
+        wait,
+        (mine,),
     )

@@ -40,7 +40,7 @@ def was_evicted(facts: Facts) -> Found | None:
     cause = f", {quoted(evicted.cause)}" if evicted.cause and evicted.cause not in evicted.reason else ""
     still = ""
     if evicted.current and facts.identity.phase in {"reserved", "admitted"}:
-        still = " It still holds its quota until its pods are gone."
+        still = " It still holds its quota."
     return Found(
         f"Workload {named('Workload', workload.name, workload.namespace)} was evicted{ago} "
         f"({quoted(evicted.reason)}{cause}{often}).{still}",
