@@ -28,6 +28,7 @@ from bot.kube.doctor import examine as examine_cluster
 from bot.kube.plan import ROWS
 from bot.kube.reader import Reader
 from bot.kube.review import Reviewer
+from bot.kube.turns import Turns
 from bot.render.links import Templates, add_links
 from bot.settings import Settings
 
@@ -101,7 +102,7 @@ class Service:
         self._rows = rows
         self._readers: dict[str, Reader] = {}
         self._reviewers: dict[str, Reviewer] = {}
-        self._turn = asyncio.Lock()
+        self._turns = Turns()
 
     async def __aenter__(self) -> Self:
         """Give the service itself."""
@@ -131,7 +132,10 @@ class Service:
             raise UnknownClusterError(msg)
         if name not in self._readers:
             client = Client(
-                replace(site.cluster, name=name), shared_seconds=self._shared_seconds, timeout=self.deadline
+                replace(site.cluster, name=name),
+                shared_seconds=self._shared_seconds,
+                timeout=self.deadline,
+                turns=self._turns,
             )
             self._readers[name] = Reader.of(client, rows=self._rows)
         return self._readers[name]
@@ -209,10 +213,8 @@ class Service:
             snapshot = await self.snapshot(ref, deadline)
         except UnknownClusterError as error:
             snapshot = _nothing(Cluster(name=ref.cluster), str(error))
-        # reads that many questions share end for all of them at once; one answer for each turn of the event loop
-        async with self._turn:
-            await asyncio.sleep(0)
-            return self.diagnose(snapshot, ref), snapshot
+        size = sum(map(len, snapshot.objects.values()))
+        return await self._turns.take(lambda: self.diagnose(snapshot, ref), size), snapshot
 
     def diagnose(self, snapshot: Snapshot, ref: JobRef) -> Diagnosis:
         """Give the answer that follows from a snapshot, with links. Never raises."""

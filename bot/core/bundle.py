@@ -47,6 +47,7 @@ class _Recording(msgspec.Struct, rename="camel"):
     scopes: list[dict[str, str]] = []
     served: list[str] | None = None
     odd: list[_Odd] = []
+    older: dict[str, o.Time] = {}
 
 
 @dataclass
@@ -177,6 +178,7 @@ def _snapshot(collector: _Collector) -> Snapshot:
             kubernetes=recording.kubernetes_version if recording is not None else None,
             api=max((api.rpartition("/")[2] for api in apis if api), default=None),
         ),
+        older={kind: at for kind, at in recording.older.items() if at is not None} if recording is not None else {},
         kueue_namespace=recording.kueue_namespace if recording is not None else "kueue-system",
     )
 

@@ -219,5 +219,7 @@ class Diagnosis:
     versions: Versions
     observed_at: datetime
     gaps: tuple[Gap, ...] = ()
+    older: tuple[tuple[str, datetime], ...] = ()
+    """Kinds of which a part was read a while before `observed_at`, and when."""
     faults: tuple[str, ...] = ()
     """Rules that broke ("slug: TypeError: …"), for the log alone; each is also in `not_checked`."""

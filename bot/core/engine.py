@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from datetime import timedelta
 from typing import NamedTuple, TypeVar
 
 from bot.core import assemble
@@ -20,6 +21,8 @@ from bot.core.rules import RULES
 from bot.core.snapshot import Gap, Snapshot, Unknown
 
 T = TypeVar("T")
+_MOMENT = timedelta(seconds=5)
+"""What was read within it before the answer counts as read for it."""
 
 
 class Verdict(NamedTuple):
@@ -120,6 +123,7 @@ class _Run:
             versions=self._part(lambda: assemble.versions(facts), facts.snapshot.versions),
             observed_at=facts.now,
             gaps=facts.snapshot.gaps,
+            older=tuple(sorted(entry for entry in facts.snapshot.older.items() if facts.now - entry[1] > _MOMENT)),
             faults=tuple(self.faults),
         )
 

@@ -113,6 +113,7 @@ def _recording(snapshot: Snapshot) -> Plain:
         "gaps": [
             _filled(kind=gap.kind, namespace=gap.namespace, name=gap.name, reason=gap.reason) for gap in snapshot.gaps
         ],
+        "older": {kind: _time(at) for kind, at in sorted(snapshot.older.items())},
         "odd": [
             {"kind": kind, "namespace": namespace, "name": name, "paths": list(paths)}
             for (kind, namespace, name), paths in sorted(snapshot.odd.items())

@@ -119,6 +119,8 @@ class Snapshot:
     visibility: Mapping[str, tuple[PendingItem, ...] | int] = field(default_factory=dict)
     """Answers of Kueue's visibility API by path; an int is the HTTP status that came instead."""
     versions: Versions = Versions()
+    older: Mapping[str, datetime] = field(default_factory=dict)
+    """Kinds of which a part was not read for this question but some time before it, and when."""
     cluster: str = ""
     kueue_namespace: str = "kueue-system"
 

@@ -25,6 +25,7 @@ from async_lru import alru_cache
 from bot import __version__
 from bot.core import decode
 from bot.core import objects as o
+from bot.kube.turns import Turns
 
 PAGE = 500
 """Items per page of a list."""
@@ -210,12 +211,21 @@ def _named(item: o.KubeObject, kind: str, api_version: str) -> o.KubeObject:
 class Client:
     """Reads from one cluster. Safe for concurrent questions of one event loop; close it with `close` or `async with`."""
 
-    def __init__(self, cluster: Cluster, *, shared_seconds: float = SHARED_SECONDS, timeout: float = 8.0) -> None:
+    def __init__(
+        self,
+        cluster: Cluster,
+        *,
+        shared_seconds: float = SHARED_SECONDS,
+        timeout: float = 8.0,
+        turns: Turns | None = None,
+    ) -> None:
         """Take the connection's settings; nothing is opened before the first read.
 
-        `timeout` in seconds bounds a single read that several questions may share.
+        `timeout` in seconds bounds a single read that several questions may share. `turns` may be those of several
+        clients, whose questions are worked out one after the other.
         """
         self.cluster = cluster
+        self.turns = turns or Turns()
         self.timeout = timeout
         self.requests = 0
         """How many requests were sent, for the log and the tests."""

@@ -5,8 +5,10 @@ nothing is ever taken for absent because nobody looked.
 """
 
 import asyncio
-from collections.abc import Awaitable, Coroutine, Iterable, Sequence
+from collections import Counter
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any, TypeVar
 
 import msgspec
@@ -20,7 +22,7 @@ from bot.core.reference import JobRef
 from bot.core.snapshot import Gap, PendingItem, Scope, Snapshot, Versions
 from bot.kube.client import NOT_ACCEPTED, Client, Listing, ReadError, is_name, object_path
 from bot.kube.discovery import NOTHING_KNOWN, VISIBILITY, Discovery, Served
-from bot.kube.plan import NAMESPACE_ROWS, QUEUES, ROWS, Plan, Reads, See, Want, first
+from bot.kube.plan import NAMESPACE_ROWS, QUEUES, ROWS, Plan, Reads, See, Want, first, queues
 
 T = TypeVar("T")
 D = TypeVar("D")
@@ -74,6 +76,9 @@ class _Question:
         self.odd: dict[tuple[str, str, str], tuple[str, ...]] = {}
         self.foreign: list[o.Job] = []
         self.visibility: dict[str, tuple[PendingItem, ...] | int] = {}
+        self.lanes: Listing | None = None
+        """The LocalQueues of a wide cluster, when they were read not long ago: who feeds what hardly changes."""
+        self.older: dict[str, datetime] = {}
         self.kubernetes: str | None = None
         self.asked: set[Want] = set()
         self.spent = 0
@@ -98,8 +103,19 @@ class _Question:
             pass
         finally:
             await self._end()
+        return await self.client.turns.take(self._whole, self._size)
+
+    def _whole(self) -> Snapshot:
         self._derive()
         return self._so_far()
+
+    async def _planned(self, make: Callable[[Plan], T]) -> T:
+        """Work out something from a plan of what is known so far."""
+        return await self.client.turns.take(lambda: make(Plan(self._so_far(), self.ref)), self._size)
+
+    @property
+    def _size(self) -> int:
+        return sum(map(len, self.objects.values()))
 
     async def _rounds(self) -> None:
         if not (is_name(self.ref.namespace) and is_name(self.ref.name)):
@@ -108,13 +124,16 @@ class _Question:
         known = self.discovery.known
         if known is not None:
             self.served = known
-            await self._round(self._reads([*first(self.ref), *QUEUES]), 0)
+            self._recall()
+            wants = [*first(self.ref), *queues(self.ref.namespace, kept=self.lanes is not None)]
+            await self._round(self._reads(wants), 0)
         else:
             self.spent += 1
             await self._round([self._discover(), *self._reads(first(self.ref))], 0)
+            self._recall()
         if self._nobody_answers():
             return
-        await self._round(self._second(), 1)
+        await self._round(await self._second(), 1)
         if self._nobody_answers():
             return
         plan = await self._last_plan()
@@ -126,7 +145,8 @@ class _Question:
         if plan.see is not None and self.served.visibility:
             others.append(self._late(self._see(plan.see)) if plan.see.late else self._see(plan.see))
         allowed = max(0, REQUESTS - self.spent - len(others))
-        fresh = [want for want in dict.fromkeys(plan.wants) if self._is_new(want)]
+        wants = [want for want in dict.fromkeys(plan.wants) if not (want.kept and self._take_kept(want))]
+        fresh = [want for want in wants if self._is_new(want)]
         for want in fresh[allowed:]:
             if not want.spare:
                 self._gap(want, f"request budget of {REQUESTS} reached")
@@ -135,17 +155,21 @@ class _Question:
 
     async def _last_plan(self) -> Reads:
         """Plan the last round; only what is not about waiting depends on events, which may come late."""
-        plan = Plan(self._so_far(), self.ref)
-        if self.aside & self.running and not plan.waits:
-            await self._wait(self.aside & self.running, self.deadline * _SOFT[1] - self._elapsed)
-            plan = Plan(self._so_far(), self.ref)
-        return plan.third()
 
-    def _second(self) -> list[Awaitable[None]]:
-        plan = Plan(self._so_far(), self.ref)
-        reads = self._reads([*plan.second(), *plan.owners()])
+        def third(plan: Plan) -> Reads | None:
+            return None if self.aside & self.running and not plan.waits else plan.third()
+
+        reads = await self._planned(third)
+        if reads is None:
+            await self._wait(self.aside & self.running, self.deadline * _SOFT[1] - self._elapsed)
+            reads = await self._planned(lambda plan: plan.third())
+        return reads
+
+    async def _second(self) -> list[Awaitable[None]]:
+        wants, searched = await self._planned(lambda plan: ([*plan.second(), *plan.owners()], plan.search()))
+        reads = self._reads(wants)
         spent = self.spent
-        search = self._reads(plan.search())
+        search = self._reads(searched)
         self.spent = spent
         return [*reads, *search]
 
@@ -230,6 +254,37 @@ class _Question:
         for task in self.running:
             task.cancel()
         await asyncio.gather(*self.running, return_exceptions=True)
+
+    def _path(self, kind: str, served: Served) -> str:
+        known = kinds.BY_NAME[kind]
+        return object_path(known.group, served.version(known) or known.versions[0], known.plural)
+
+    def _recall(self) -> None:
+        """Take the LocalQueues that are kept; they are read again beside the question when they are old."""
+        kept = self._kept(QUEUES[0])
+        if kept is not None:
+            self.lanes = kept
+
+    def _take_kept(self, want: Want) -> bool:
+        """Take a list that is kept, if one is, instead of reading it."""
+        kept = self._kept(want) if self._is_new(want) else None
+        if kept is None:
+            return False
+        self.asked.add(want)
+        self._take(want, want.kind, kept)
+        return True
+
+    def _kept(self, want: Want) -> Listing | None:
+        """Give the list that is kept of a kind, and note how old it is."""
+        path = self._path(want.kind, self.served)
+        kept = self.client.recall(path)
+        if kept is None or kept.listing.at is None:
+            return None
+        known = kinds.BY_NAME[want.kind]
+        version = known.api_version(self.served.version(known) or known.versions[0])
+        self.client.renew(path, want.kind, version, min(want.rows, self.rows), want.page)
+        self.older[want.kind] = kept.listing.at
+        return kept.listing
 
     async def _read(self, want: Want) -> None:
         served = self.served
@@ -385,29 +440,83 @@ class _Question:
 
     def _derive(self) -> None:
         """What several reads prove together: who waits in, and who holds in, a ClusterQueue whose namespaces were all read."""
-        if Scope("LocalQueue") not in self.covered or Scope("Workload") in self.covered:
+        everywhere = Scope("LocalQueue") in self.covered
+        if everywhere and Scope("Workload") in self.covered:
+            return  # that says all of it
+        if not everywhere and self.lanes is None:
             return
         fed: dict[str, set[str]] = {}
-        for item in self.objects.get("LocalQueue", {}).values():
+        leads: dict[tuple[str, str], str] = {}
+        for item in self._local_queues():
             if isinstance(item, o.LocalQueue):
                 fed.setdefault(item.spec.cluster_queue, set()).add(item.namespace)
-        for name, namespaces in fed.items():
-            if not all(Scope("Workload", namespace) in self.covered for namespace in namespaces):
+                leads[item.namespace, item.name] = item.spec.cluster_queue
+        read = {name for name, places in fed.items() if all(map(self._all_of_workloads, places))}
+        holding, standing = self._counted(leads, read)
+        for name in sorted(read):
+            queue = self.objects.get("ClusterQueue", {}).get(("", name))
+            if not everywhere and not self._as_counted(queue, standing[name], fed[name]):
                 continue
             self.covered.add(Scope("Workload", selector=s.waiting(name)))
-            queue = self.objects.get("ClusterQueue", {}).get(("", name))
-            holding = sum(
-                isinstance(item, o.Workload) and _holds(item, name)
-                for item in self.objects.get("Workload", {}).values()
-            )
             # Workloads may hold on although their LocalQueue is gone: the queue's own count must not say more
-            if isinstance(queue, o.ClusterQueue) and holding >= queue.status.reserving_workloads:
+            if isinstance(queue, o.ClusterQueue) and holding[name] >= queue.status.reserving_workloads:
                 self.covered.add(Scope("Workload", selector=s.holders(name)))
 
+    def _all_of_workloads(self, namespace: str) -> bool:
+        return not self.covered.isdisjoint({Scope("Workload"), Scope("Workload", namespace)})
+
+    def _counted(self, leads: dict[tuple[str, str], str], queues: set[str]) -> tuple[Counter[str], Counter[str]]:
+        """How many of the Workloads that were read hold quota in, and wait for, each of these ClusterQueues."""
+        holding, standing = Counter[str](), Counter[str]()
+        for item in self.objects.get("Workload", {}).values() if queues else ():
+            if not isinstance(item, o.Workload):
+                continue
+            inside = item.status.admission.cluster_queue if item.status.admission is not None else ""
+            if inside in queues and _holds(item, inside):
+                holding[inside] += 1
+            waits = leads.get((item.namespace, item.spec.queue_name), "")
+            if waits in queues and not any(
+                is_true(item.status.conditions, kind) for kind in ("QuotaReserved", "Finished")
+            ):
+                standing[waits] += 1
+        return holding, standing
+
+    def _as_counted(self, queue: o.KubeObject | None, standing: int, namespaces: set[str]) -> bool:
+        """Whether LocalQueues that were kept tell all who wait: all that lead here were read again, and Kueue counts no more.
+
+        Where Kueue counts more, a LocalQueue is newer than the list that was kept: it is not used again.
+        """
+        if not isinstance(queue, o.ClusterQueue) or not all(
+            Scope("LocalQueue", namespace) in self.covered for namespace in namespaces
+        ):
+            return False
+        counted = queue.status.pending_workloads
+        if standing >= counted:
+            return True
+        reason = f"ClusterQueue {queue.name} counts {counted:,} that wait, {standing:,} were found"
+        self.gaps.append(Gap("LocalQueue", reason))
+        self.client.forget(self._path("LocalQueue", self.served))
+        return False
+
+    def _local_queues(self) -> tuple[o.KubeObject, ...]:
+        """The LocalQueues that were read, and those that were kept of the namespaces in which none were read."""
+        read = self.objects.get("LocalQueue", {})
+        if self.lanes is None or Scope("LocalQueue") in self.covered:
+            return tuple(read.values())
+        anew = {scope.namespace for scope in self.covered if scope.kind == "LocalQueue"} | {self.ref.namespace}
+        return (*read.values(), *(item for item in self.lanes.objects if item.namespace not in anew))
+
+    def _older(self) -> dict[str, datetime]:
+        """What is in the snapshot and was read before this question."""
+        anew = {"LocalQueue"} if Scope("LocalQueue") in self.covered else set()
+        return {kind: at for kind, at in self.older.items() if kind not in anew}
+
     def _so_far(self) -> Snapshot:
+        objects = {kind: tuple(items.values()) for kind, items in self.objects.items() if items}
+        lanes = self._local_queues()
         return Snapshot(
             observed_at=self.client.now(),
-            objects={kind: tuple(items.values()) for kind, items in self.objects.items() if items},
+            objects=objects | ({"LocalQueue": lanes} if lanes else {}),
             covered=frozenset(self.covered),
             gaps=tuple(dict.fromkeys(self.gaps)),
             odd=dict(self.odd),
@@ -419,6 +528,7 @@ class _Question:
                 kubernetes=self.kubernetes,
                 api=self.served.versions.get("Workload"),
             ),
+            older=self._older(),
             cluster=self.client.cluster.name,
             kueue_namespace=self.kueue_namespace,
         )

@@ -289,7 +289,7 @@ def _date(answer: Diagnosis) -> str:
 
 
 def _as_of(answer: Diagnosis, date: Callable[[Diagnosis], str]) -> str:
-    parts = [f"As of {date(answer)}", *(escape(part) for part in _certainty(answer))]
+    parts = [f"As of {date(answer)}", *words.older(answer), *(escape(part) for part in _certainty(answer))]
     if answer.versions.kueue:
         parts.append(f"Kueue {_fit(answer.versions.kueue, 40)}")
     if answer.withheld.namespaces:

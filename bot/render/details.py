@@ -19,7 +19,7 @@ def blocks(answer: Diagnosis) -> list[Block]:
     if dropped:
         shown.append(_context(f"{dropped} more"))
     versions = [f"Kueue {answer.versions.kueue}"] if answer.versions.kueue else []
-    foot = " · ".join([f"As of {words.clock(answer.observed_at)}", *map(escape, versions)])
+    foot = " · ".join([f"As of {words.clock(answer.observed_at)}", *words.older(answer), *map(escape, versions)])
     return [_section(f"*{escape(words.job_name(answer))}*"), *shown, _context(foot)]
 
 

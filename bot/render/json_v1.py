@@ -204,6 +204,13 @@ class Versions(Model, frozen=True):
     api: Annotated[str | None, Meta(description="The version of kueue.x-k8s.io that was read.")]
 
 
+class Older(Model, frozen=True):
+    """A kind of which a part was read before the answer's moment."""
+
+    kind: Annotated[str, Meta(description="The kind.")]
+    observed_at: Annotated[Time, Meta(description="When it was read.")]
+
+
 class Answer(Model, frozen=True):
     """The answer of `whypending explain NAMESPACE/NAME -o json`."""
 
@@ -234,6 +241,10 @@ class Answer(Model, frozen=True):
     withheld: Annotated[Withheld, Meta(description="What disclosure kept back.")]
     versions: Annotated[Versions, Meta(description="The versions that could be told.")]
     observed_at: Annotated[Time, Meta(description="The moment at which the cluster looked like this.")]
+    older: Annotated[
+        list[Older],
+        Meta(description="Long lists of a wide cluster that were read before that, where fresh ones are not needed."),
+    ]
 
 
 def document(answer: d.Diagnosis) -> Answer:
@@ -261,6 +272,7 @@ def document(answer: d.Diagnosis) -> Answer:
         withheld=Withheld(level=answer.withheld.level, namespaces=answer.withheld.namespaces),
         versions=_versions(answer.versions),
         observed_at=_time(answer.observed_at) or "",
+        older=[Older(kind=kind, observed_at=_time(at) or "") for kind, at in answer.older],
     )
 
 

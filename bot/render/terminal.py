@@ -270,7 +270,7 @@ def _not_checked(page: Page, answer: Diagnosis) -> None:
 
 
 def _as_of(page: Page, answer: Diagnosis) -> None:
-    parts = [f"As of {words.clock(answer.observed_at)}"]
+    parts = [f"As of {words.clock(answer.observed_at)}", *words.older(answer)]
     if answer.versions.kueue:
         parts.append(f"Kueue {answer.versions.kueue}")
     if answer.versions.kubernetes:

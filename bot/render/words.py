@@ -111,6 +111,12 @@ def clock(moment: datetime) -> str:
     return f"{moment:%Y-%m-%d %H:%M:%S} UTC"
 
 
+def older(answer: Diagnosis) -> list[str]:
+    """Give what was read before the answer's moment, with the time: ["nodes as of 14:48 UTC"]."""
+    what = {"LocalQueue": "LocalQueues of other namespaces", "Node": "nodes"}
+    return [f"{what.get(kind, kind)} as of {at:%H:%M} UTC" for kind, at in answer.older]
+
+
 def plural(count: int, noun: str, many: str = "") -> str:
     """Give a count with its noun: "1 workload", "3 workloads"; `many` for an irregular plural."""
     return f"{count} {noun if count == 1 else many or noun + 's'}"

@@ -28,7 +28,7 @@ from bot.core.quantity import amount, human, parse
 from bot.core.records import dataclass
 from bot.core.reference import JobRef
 from bot.core.scheduling import selector_matches
-from bot.core.snapshot import Unknown, waiting
+from bot.core.snapshot import Scope, Unknown, waiting
 
 if TYPE_CHECKING:
     from bot.core.facts import Facts
@@ -253,8 +253,9 @@ class Order:
     @fact
     def full(self) -> bool:
         """Whether every Workload that waits in this ClusterQueue was read."""
-        covers = self._snapshot.covers
-        return covers("Workload", selector=waiting(self.queue.name)) or (covers("Workload") and covers("LocalQueue"))
+        # all Workloads do not tell it where LocalQueues of other namespaces are not known
+        proven = Scope("Workload", selector=waiting(self.queue.name)) in self._snapshot.covered
+        return proven or (self._snapshot.covers("Workload") and self._snapshot.covers("LocalQueue"))
 
     @fact
     def usage_based(self) -> bool:
