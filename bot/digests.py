@@ -32,7 +32,7 @@ from bot.service import Service, site_of
 from bot.settings import Digest, Settings
 from bot.slack import digest as slack
 from bot.slack.post import Poster, Undeliverable, web_client
-from bot.store import DigestRun, Store, StoreError
+from bot.store import DigestRun, Store, StoreError, new_id
 from bot.survey import Progress, Surveyed, seen, survey, survey_once
 
 NOTHING_STUCK, STUCK, INCOMPLETE, NO_SUCH_QUEUE = 0, 1, 3, 4
@@ -196,7 +196,9 @@ async def _run(loaded: Settings, wanted: Digest, arguments: argparse.Namespace) 
             write(shown, arguments.output)
             return status(shown)
         async with posting(loaded) as poster:
-            return await run_once(store, asked, poster, wanted, arguments.run_id or moment_of(time.time()))
+            return await run_once(
+                store, asked, poster, wanted, arguments.run_id or moment_of(time.time()), lease=loaded.lease_seconds
+            )
 
 
 @contextlib.asynccontextmanager
@@ -214,15 +216,22 @@ def moment_of(seconds: float) -> str:
 
 async def compare(store: Store, asked: Service, wanted: Digest, run: str) -> tuple[View, Surveyed]:
     """Look at the cluster and compare with the last run of this digest other than `run`; as its channel may see it."""
+    shown, found, _ = await _compared(store, asked, wanted, run)
+    return shown, found
+
+
+async def _compared(
+    store: Store, asked: Service, wanted: Digest, run: str
+) -> tuple[View, Surveyed, dict[str, list[object]]]:
+    """The same, with what is to be kept for the next comparison."""
     selection = Selection(wanted.namespaces, wanted.queues, wanted.minimum_age_seconds)
     found = await survey(asked, selection, wanted.cluster, name=wanted.name)
     last = await store.last_digest(wanted.name, before=run)
+    before = last.entries if last is not None else {}
     if last is not None:
-        report = digest.compared(found.report, last.entries, datetime.fromtimestamp(last.at, UTC))
-        found = replace(found, report=report)
-    await asyncio.sleep(0)
+        found = replace(found, report=digest.compared(found.report, before, datetime.fromtimestamp(last.at, UTC)))
     shown = await seen(found, selection, wanted.level, asked.thresholds)
-    return shown, found
+    return shown, found, digest.kept(found.report, before)
 
 
 async def run_once(
@@ -234,8 +243,12 @@ async def run_once(
     *,
     clock: Callable[[], float] = time.time,
     pause: float = slack.PAUSE_SECONDS,
+    lease: float = 20.0,
 ) -> int:
     """Make and post a digest, unless this run was posted already, by whichever process; give the exit status.
+
+    A run over which its process died is taken over by its repetition once `lease` seconds have gone without a sign of
+    life: what stands in Slack is looked up and completed. Where there was no repetition, the next run says so.
 
     Raises Undeliverable when Slack did not take it; then the run may be repeated. Raises StoreError.
     """
@@ -243,41 +256,119 @@ async def run_once(
     if quiet(wanted, now):
         _log.info("quiet hours", digest=wanted.name)
         return NOTHING_STUCK
-    if any(done.run == run for done in await store.digests(wanted.name)):
+    there = await store.digest(wanted.name, run)
+    if there is not None and there.posted:
         _log.info("posted already", digest=wanted.name, run=run)
         return NOTHING_STUCK
-    shown, found = await compare(store, asked, wanted, run)
-    last = await store.last_digest(wanted.name, before=run)
-    entries = digest.kept(found.report, last.entries if last is not None else {})
-    made = DigestRun(wanted.name, run, now, not shown.missing, entries, digest.counts(found.report))
-    if not await store.save_digest(made):
+    notes, lost = await _interrupted(store, poster, wanted, run, now)
+    shown, found, entries = await _compared(store, asked, wanted, run)
+    counts = digest.counts(found.report)
+    made = DigestRun(wanted.name, run, now, not shown.missing, entries, counts, owner=new_id(), lease=clock() + lease)
+    if wanted.only_changes and not shown.changed and not shown.missing and not notes:
+        _log.info("nothing changed", digest=wanted.name, run=run)
+        await store.begin_digest(replace(made, posted=True))
+        return status(shown)
+    claimed = await _claimed(store, made, clock, lease)
+    if claimed is None:
         _log.info("posted already", digest=wanted.name, run=run)
         return status(shown)
-    if wanted.only_changes and not shown.changed and not shown.missing:
-        _log.info("nothing changed", digest=wanted.name, run=run)
-        return status(shown)
-    tail = ""
-    if rendered.needs_tail(shown):
-        whole = view(
-            found.report, found.selection, found.snapshot, wanted.level,
-            thresholds=asked.thresholds, beside=found.beside, examples=EVERYTHING,
+    made, fresh = claimed
+    async with _living(store, made, clock, lease):
+        stands, sure = made.parts, True
+        if not fresh:
+            stands, sure = await slack.look(poster, wanted.channel, _key(made), there.at if there else now, made.parts)
+            notes += [] if sure else ["Its process was ended while it posted this: parts of it may stand here twice."]
+        shown = replace(shown, notes=tuple(notes))
+        delivery = slack.Delivery(
+            poster, wanted.channel, _key(made), stands, lambda parts: store.change_digest(made, parts=parts), pause=pause
         )  # fmt: skip
-        tail = rendered.text(whole)
-    try:
-        ts = await slack.open_thread(poster, wanted.channel, shown)
-    except BaseException:
-        # also when the process is ended meanwhile: a retry may post it then
-        await asyncio.shield(store.drop_digest(wanted.name, run))
-        raise
-    pictures = await _pictures(store, wanted, found, shown) if wanted.picture else []
-    lost = await slack.fill(
-        poster, wanted.channel, ts, shown, tail=tail, pictures=pictures, owners=Owners(wanted.owners), pause=pause
-    )
+        try:
+            await delivery.open(shown)
+        except Undeliverable as refused:
+            if not refused.doubtful:  # nothing of it stands: a retry begins anew
+                await store.drop_digest(wanted.name, run)
+            raise
+        tail = ""
+        if rendered.needs_tail(shown):
+            whole = await seen(found, found.selection, wanted.level, asked.thresholds, examples=EVERYTHING)
+            tail = rendered.text(whole)
+        pictures = await _pictures(store, wanted, found, shown) if wanted.picture else []
+        missed = await delivery.fill(shown, tail=tail, pictures=pictures, owners=Owners(wanted.owners))
+        await store.change_digest(made, posted=True)
+    for old in lost:
+        await store.drop_digest(old.name, old.run)
     telemetry.audit(
         "digest", digest=wanted.name, run=run, channel=wanted.channel, disclosure=wanted.level, cluster=wanted.cluster,
-        stuck=shown.stuck, waiting=shown.waiting, complete=not shown.missing, lost=list(lost),
+        stuck=shown.stuck, waiting=shown.waiting, complete=not shown.missing, lost=list(missed),
     )  # fmt: skip
     return status(shown)
+
+
+def _key(run: DigestRun) -> str:
+    return f"{run.name}/{run.run}"
+
+
+async def _interrupted(
+    store: Store, poster: Poster, wanted: Digest, run: str, now: float
+) -> tuple[list[str], list[DigestRun]]:
+    """Look for earlier runs over which their process died; give what is said of them, and those of which nothing stands.
+
+    One whose root message stands was told: the next one is compared with it.
+    """
+    said, lost = [], []
+    for old in await store.unposted_digests(wanted.name, now):
+        if old.run == run:
+            continue
+        stands, sure = await slack.look(poster, wanted.channel, _key(old), old.at, old.parts)
+        when = f"The digest of {datetime.fromtimestamp(old.at, UTC):%Y-%m-%d %H:%M} UTC"
+        if slack.ROOT in stands:
+            await store.change_digest(old, parts=stands, posted=True)
+            said.append(f"{when} was interrupted while it was posted: not all of it stands here.")
+        else:
+            lost.append(old)
+            said.append(f"{when} was interrupted and {'was not' if sure else 'may not have been'} posted.")
+    return said, lost
+
+
+async def _claimed(
+    store: Store, made: DigestRun, clock: Callable[[], float], lease: float
+) -> tuple[DigestRun, bool] | None:
+    """Claim a run for this process; None when another one has posted it.
+
+    Gives it with whether nobody tried before. Waits for a process that posts it, until that is done or gives no sign of life.
+    """
+    while True:
+        made = replace(made, lease=clock() + lease)
+        if await store.begin_digest(made):
+            return made, True
+        if (taken := await store.take_digest(made, clock())) is not None:
+            return taken, False
+        there = await store.digest(made.name, made.run)
+        if there is not None and there.posted:
+            return None
+        await asyncio.sleep(min(1.0, lease / 4))
+
+
+@contextlib.asynccontextmanager
+async def _living(store: Store, run: DigestRun, clock: Callable[[], float], lease: float) -> AsyncIterator[None]:
+    """Give signs of life while the body posts; a body that fails leaves the run to whoever repeats it, at once."""
+
+    async def renew() -> None:
+        while True:
+            await asyncio.sleep(lease / 3)
+            with contextlib.suppress(StoreError):
+                await store.change_digest(run, lease=clock() + lease)
+
+    renewing = asyncio.create_task(renew())
+    try:
+        yield
+    except BaseException:
+        # also when the process is ended meanwhile
+        with contextlib.suppress(StoreError):
+            await asyncio.shield(store.change_digest(run, lease=0.0))
+        raise
+    finally:
+        renewing.cancel()
 
 
 async def _pictures(store: Store, wanted: Digest, found: Surveyed, shown: View) -> list[slack.Picture]:

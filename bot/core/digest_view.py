@@ -78,6 +78,8 @@ class View:
     gone_by: Mapping[Category, int]
     changed: bool
     level: Level = "all"
+    notes: tuple[str, ...] = ()
+    """What its readers must know besides, whole sentences: that an earlier one did not arrive, for example."""
 
     def of(self, category: Category) -> tuple[Line, ...]:
         """Give the lines of one category."""

@@ -95,14 +95,15 @@ def headline(view: View) -> str:
     counts = [(category, sum(line.count for line in view.of(category))) for category in view.categories]
     said = ", ".join(f"{count} {_DOES[category]}" for category, count in counts)
     young = f" {workloads(view.young)} younger than {words.duration(view.minimum_age)} left out." if view.young else ""
+    after = "".join([_since(view), young, *(f" {note}" for note in view.notes)])
     if view.missing:
         what = said or "nothing found in what could be read"
-        return f"Incomplete{where}: {what}. Not read: {words.listed(list(view.missing), 2)}.{_since(view)}{young}"
+        return f"Incomplete{where}: {what}. Not read: {words.listed(list(view.missing), 2)}.{after}"
     if not counts:
-        return f"Nothing is pending{where}: {workloads(view.seen)} looked at.{_since(view)}{young}"
+        return f"Nothing is pending{where}: {workloads(view.seen)} looked at.{after}"
     calm = "" if view.stuck else "Nothing is stuck"
     text = f"{calm}{where}: {said}." if calm else f"{said[:1].upper()}{said[1:]}{where}."
-    return f"{text}{_since(view)}{young}"
+    return f"{text}{after}"
 
 
 def _since(view: View) -> str:
@@ -260,7 +261,7 @@ def document(view: View) -> dict[str, Any]:
     """Give the digest as plain data."""
     return {
         "version": "v1", "name": view.name, "cluster": view.cluster, "observedAt": _stamp(view.observed_at),
-        "complete": not view.missing, "missing": list(view.missing), "alsoNotRead": list(view.beside),
+        "complete": not view.missing, "missing": list(view.missing), "alsoNotRead": list(view.beside), "notes": list(view.notes),
         "workloads": view.seen, "pending": view.stuck + view.waiting, "stuck": view.stuck, "young": view.young,
         "since": _stamp(view.last), "changed": view.changed, "level": view.level,
         "groups": [_group(line) for line in view.lines],
@@ -324,6 +325,8 @@ def root(view: View) -> Message:
     if view.young:
         notes.append(f"{workloads(view.young)} younger than {words.duration(view.minimum_age)} left out")
     blocks.append(_context(" · ".join(notes)))
+    if view.notes:
+        blocks.append(_context(words.escape(" ".join(view.notes))))
     return Message(words.shorten(words.escape(headline(view)), limits.TEXT_ADVICE), blocks)
 
 
@@ -422,6 +425,12 @@ def sections(message: Message) -> Message:
 def forms(message: Message) -> list[Message]:
     """Give a message's forms, richest first."""
     return [message, sections(message), Message(message.text)]
+
+
+def none_any_more(category: str) -> Message:
+    """Say that a group in which there was something has nothing in it any more."""
+    title = next(title for known, title in TITLES.items() if known == category)
+    return Message(f"{title}: none any more", [_section(f"*{title}*: none any more")])
 
 
 def not_all(errors: Sequence[str]) -> Message:

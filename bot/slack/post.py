@@ -39,6 +39,10 @@ _TOO_RICH = frozenset(
         "invalid_arguments", "invalid_metadata_format", "block_mismatch",
     }
 )  # fmt: skip
+_PERHAPS = frozenset(
+    {"timeout", "unreadable_answer", "internal_error", "fatal_error", "request_timeout", "service_unavailable"}
+)
+"""What is said when nobody knows whether Slack did it."""
 _READS = ("conversations.", "users.", "usergroups.", "bots.")
 """Methods that take no JSON: Slack would not see any of the arguments."""
 LONGEST_WAIT = 30
@@ -59,6 +63,11 @@ class Undeliverable(Exception):  # noqa: N818 - an outcome that callers answer
     def unwelcome(self) -> bool:
         """Whether the bot is not in the channel, or may not write there."""
         return self.error in UNWELCOME
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether Slack may have taken it all the same: no answer came, or one that does not say."""
+        return self.error in _PERHAPS or self.error.startswith("http_") or not self.error.islower()
 
 
 @dataclass(frozen=True, slots=True)

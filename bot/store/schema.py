@@ -89,7 +89,14 @@ digests = sa.Table(
     sa.Column("run", sa.String(100), primary_key=True, comment="the scheduled moment: a run that repeats posts once"),
     sa.Column("at", sa.Float, nullable=False, index=True),
     sa.Column("complete", sa.Boolean, nullable=False),
-    sa.Column("posted", sa.Boolean, nullable=False, default=False),
+    sa.Column("posted", sa.Boolean, nullable=False, default=False, comment="whether all of it stands in Slack"),
+    sa.Column(
+        "parts", sa.Text, nullable=False, server_default="{}", comment="JSON: part to timestamp, as far as known"
+    ),
+    sa.Column("owner", sa.String(80), nullable=False, server_default="", comment="the process that posts it"),
+    sa.Column(
+        "lease", sa.Float, nullable=False, server_default="0", comment="until when its owner is believed to live"
+    ),
     sa.Column("entries", sa.Text, nullable=False, comment="JSON: workload key to [rule, since]"),
     sa.Column("counts", sa.Text, nullable=False, comment="JSON: rule to queue to count, for the line over time"),
 )
@@ -99,7 +106,19 @@ def _first(connection: sa.Connection) -> None:
     metadata.create_all(connection)
 
 
-MIGRATIONS: tuple[Callable[[sa.Connection], None], ...] = (_first,)
+def _second(connection: sa.Connection) -> None:
+    """Digests note which of their messages stand; a database that is made now has the columns already."""
+    there = {column["name"] for column in sa.inspect(connection).get_columns(digests.name)}
+    for column, kind in (
+        ("parts", "TEXT NOT NULL DEFAULT '{}'"),
+        ("owner", "VARCHAR(80) NOT NULL DEFAULT ''"),
+        ("lease", "DOUBLE PRECISION NOT NULL DEFAULT 0"),
+    ):
+        if column not in there:
+            connection.execute(sa.text(f"ALTER TABLE {digests.name} ADD COLUMN {column} {kind}"))
+
+
+MIGRATIONS: tuple[Callable[[sa.Connection], None], ...] = (_first, _second)
 
 
 def migrate(connection: sa.Connection) -> int:

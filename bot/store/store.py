@@ -8,7 +8,7 @@ import json
 import uuid
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
@@ -87,7 +87,10 @@ class Watch:
 
 @dataclass(frozen=True, slots=True)
 class DigestRun:
-    """One digest that was made: `entries` maps a workload's key to [rule, since], `counts` a rule to {queue: count}."""
+    """One digest that was made: `entries` maps a workload's key to [rule, since], `counts` a rule to {queue: count}.
+
+    `posted` once all of it stands in Slack; before, `parts` has the timestamps of its messages that do, as far as known.
+    """
 
     name: str
     run: str
@@ -95,6 +98,10 @@ class DigestRun:
     complete: bool
     entries: dict[str, list[Any]]
     counts: dict[str, dict[str, int]]
+    posted: bool = False
+    parts: dict[str, str] = field(default_factory=dict)
+    owner: str = ""
+    lease: float = 0.0
 
 
 def new_id() -> str:
@@ -141,6 +148,34 @@ class Store:
         """Say whether this delivery is seen for the first time, by any replica. True exactly once per key."""
         async with self._begin() as connection:
             return await _insert_once(connection, schema.deliveries, {"key": key[:200], "at": now})
+
+    async def take_in(self, arrived: Sequence[tuple[Sequence[str], Answer | None]], now: float) -> tuple[bool, ...]:
+        """Note deliveries, each with its keys and with the answer that it asks for, all in one transaction.
+
+        Gives for each whether it is seen for the first time, by any replica; the answers of others are not noted. One
+        that has no keys counts as seen for the first time.
+        """
+        keys = sorted(
+            {key[:200] for own, _ in arrived for key in own}
+        )  # sorted: replicas wait for each other in one order
+        new: set[str] = set()
+        first: list[bool] = []
+        async with self._begin() as connection:
+            if keys:
+                insert = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
+                rows = [{"key": key, "at": now} for key in keys]
+                statement = insert(schema.deliveries).values(rows).on_conflict_do_nothing()
+                new.update((await connection.execute(statement.returning(schema.deliveries.c.key))).scalars())
+            answers = []
+            for own, answer in arrived:
+                mine = {key[:200] for key in own}
+                first.append(mine <= new)
+                if first[-1]:
+                    new -= mine
+                    answers += [_row(answer)] if answer is not None else []
+            if answers:
+                await connection.execute(sa.insert(schema.answers), answers)
+        return tuple(first)
 
     # --- answers ----------------------------------------------------------------------------------------------------------
 
@@ -259,49 +294,84 @@ class Store:
     # --- digests ----------------------------------------------------------------------------------------------------------
 
     async def last_digest(self, name: str, before: str = "") -> DigestRun | None:
-        """Give the newest run of a digest, other than the run `before` itself."""
+        """Give the newest run of a digest that stands in Slack, other than the run `before` itself."""
         runs = await self.digests(name, limit=2)
         return next((run for run in runs if run.run != before), None)
 
     async def digests(self, name: str, limit: int = 30) -> tuple[DigestRun, ...]:
-        """Give the newest runs of a digest, newest first."""
-        table = schema.digests
-        async with self._begin() as connection:
-            found = await connection.execute(
-                sa.select(table)
-                .where(table.c.name == name)
-                .order_by(table.c.at.desc(), table.c.run.desc())
-                .limit(limit)
-            )
-            rows = found.mappings().all()
-        return tuple(
-            DigestRun(
-                row["name"],
-                row["run"],
-                row["at"],
-                bool(row["complete"]),
-                json.loads(row["entries"]),
-                json.loads(row["counts"]),
-            )
-            for row in rows
-        )
+        """Give the newest runs of a digest that were posted, or had nothing to tell, newest first."""
+        return await self._digests(schema.digests.c.name == name, schema.digests.c.posted, limit=limit)
 
-    async def save_digest(self, run: DigestRun) -> bool:
-        """Keep a run; False when this run of this digest was already kept, and then it must not be posted again."""
+    async def digest(self, name: str, run: str) -> DigestRun | None:
+        """Give one run of a digest, posted or not."""
+        found = await self._digests(schema.digests.c.name == name, schema.digests.c.run == run, limit=1)
+        return found[0] if found else None
+
+    async def unposted_digests(self, name: str, now: float) -> tuple[DigestRun, ...]:
+        """Give the runs of a digest over whose posting their process died, newest first."""
+        table = schema.digests
+        return await self._digests(table.c.name == name, sa.not_(table.c.posted), table.c.lease < now, limit=10)
+
+    async def _digests(self, *conditions: sa.ColumnElement[bool], limit: int) -> tuple[DigestRun, ...]:
+        table = schema.digests
+        newest = sa.select(table).where(*conditions).order_by(table.c.at.desc(), table.c.run.desc()).limit(limit)
+        async with self._begin() as connection:
+            rows = (await connection.execute(newest)).mappings().all()
+        return tuple(_digest_run(row) for row in rows)
+
+    async def begin_digest(self, run: DigestRun) -> bool:
+        """Keep a run before anything of it is posted; False when this run of this digest is kept already."""
         row = {
-            "name": run.name, "run": run.run, "at": run.at, "complete": run.complete, "posted": True,
-            "entries": json.dumps(run.entries, separators=(",", ":")), "counts": json.dumps(run.counts, separators=(",", ":")),
+            **_row(run), "entries": _json(run.entries), "counts": _json(run.counts), "parts": _json(run.parts),
         }  # fmt: skip
         table = schema.digests
         async with self._begin() as connection:
             if not await _insert_once(connection, table, row):
                 return False
             # only the newest are compared with; of older ones the counts are enough, for the line over time
-            newest = sa.select(table.c.run).where(table.c.name == run.name).order_by(table.c.at.desc()).limit(3)
+            mine = (table.c.name == run.name) & table.c.posted
+            newest = sa.select(table.c.run).where(mine).order_by(table.c.at.desc()).limit(3)
             kept = [found[0] for found in (await connection.execute(newest)).all()]
-            old = (table.c.name == run.name) & table.c.run.not_in(kept) & (table.c.entries != "{}")
+            old = mine & table.c.run.not_in(kept) & (table.c.entries != "{}")
             await connection.execute(sa.update(table).where(old).values(entries="{}"))
             return True
+
+    async def take_digest(self, run: DigestRun, now: float) -> DigestRun | None:
+        """Take over a run whose process died while it posted: `run` has what is to be posted now, and by whom.
+
+        Gives it with what is known to stand of it; None when another process posts it, or has.
+        """
+        table = schema.digests
+        mine = (table.c.name == run.name) & (table.c.run == run.run)
+        async with self._begin() as connection:
+            done = await connection.execute(
+                sa.update(table)
+                .where(mine, sa.not_(table.c.posted), table.c.lease < now)
+                .values(
+                    at=run.at, complete=run.complete, entries=_json(run.entries), counts=_json(run.counts),
+                    owner=run.owner, lease=run.lease,
+                )
+            )  # fmt: skip
+            if done.rowcount != 1:
+                return None
+            parts = (await connection.execute(sa.select(table.c.parts).where(mine))).scalar_one()
+        return replace(run, parts=json.loads(parts))
+
+    async def change_digest(
+        self,
+        run: DigestRun,
+        *,
+        parts: Mapping[str, str] | None = None,
+        lease: float | None = None,
+        posted: bool | None = None,
+    ) -> None:
+        """Note how far the posting of a run is, if it is still this process that posts it."""
+        given = {"parts": None if parts is None else _json(dict(parts)), "lease": lease, "posted": posted}
+        changes = {column: value for column, value in given.items() if value is not None}
+        table = schema.digests
+        mine = (table.c.name == run.name) & (table.c.run == run.run) & (table.c.owner == run.owner)
+        async with self._begin() as connection:
+            await connection.execute(sa.update(table).where(mine).values(**changes))
 
     async def drop_digest(self, name: str, run: str) -> None:
         """Forget a run that could not be posted, so that a retry may post it."""
@@ -384,12 +454,22 @@ async def _insert_once(connection: AsyncConnection, table: sa.Table, row: Mappin
     return done.rowcount == 1
 
 
-def _row(record: Answer | Watch) -> dict[str, Any]:
-    return {field.name: getattr(record, field.name) for field in fields(record)}
+def _row(record: Answer | Watch | DigestRun) -> dict[str, Any]:
+    return {column.name: getattr(record, column.name) for column in fields(record)}
 
 
 def _record(kind: type[T], row: Mapping[Any, Any]) -> T:
-    return kind(**{field.name: row[field.name] for field in fields(kind)})
+    return kind(**{column.name: row[column.name] for column in fields(kind)})
+
+
+def _digest_run(row: Mapping[Any, Any]) -> DigestRun:
+    kept = {name: json.loads(row[name]) for name in ("entries", "counts", "parts")}
+    columns = {column.name: row[column.name] for column in fields(DigestRun)}
+    return DigestRun(**{**columns, **kept, "complete": bool(row["complete"]), "posted": bool(row["posted"])})
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, separators=(",", ":"))
 
 
 __all__: Sequence[str] = ["RETENTION", "Answer", "DigestRun", "Store", "StoreError", "Watch", "new_id"]
