@@ -14,6 +14,7 @@ from bot.core import quantity, texts
 from bot.core.diagnosis import Evidence
 from bot.core.facts.flavors import exclusion, selected_keys
 from bot.core.facts.identity import suspended
+from bot.core.moments import lasting
 from bot.core.names import named, quoted, subject
 from bot.core.objects import condition, is_true
 from bot.core.records import dataclass
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from bot.core.facts import Facts
 
 ELASTIC = "kueue.x-k8s.io/elastic-job"
+_PREFIX = "kueue.x-k8s.io/"
+_TOPOLOGY_GATE = "kueue.x-k8s.io/topology"
 HOSTNAME = "kubernetes.io/hostname"
 _LOOKED_AT = 20  # pods of one job are alike
 _OFTEN = 3  # a text or a pair of events that comes so often is a loop, not a moment
@@ -471,6 +474,181 @@ def _label_keys(facts: "Facts") -> Match | None:
     return None
 
 
+def _gated(facts: "Facts", gate: str) -> list[o.Pod]:
+    """The pods of an admitted Workload that still carry one of Kueue's gates, by name."""
+    if facts.identity.phase != "admitted":
+        return []
+    return [
+        pod
+        for pod in sorted(facts.pods.all, key=lambda item: item.name)
+        if not pod.spec.node_name and any(entry.name == gate for entry in pod.spec.scheduling_gates)
+    ]
+
+
+def _origin_slice_gone(facts: "Facts") -> Match | None:
+    for pod in _gated(facts, ELASTIC):
+        origin = pod.metadata.annotations.get(_PREFIX + "workload-slice-name", "")
+        if origin and facts.snapshot.find("Workload", origin, pod.namespace) is None:
+            name = named("Pod", pod.name, pod.namespace)
+            return Match(
+                f"gated pod {name} refers to Workload {named('Workload', origin, pod.namespace)}, which is gone",
+                (
+                    Evidence(
+                        subject("Pod", pod.name, pod.namespace),
+                        f"metadata.annotations[{_PREFIX}workload-slice-name]",
+                        origin,
+                    ),
+                ),
+            )
+    return None
+
+
+def _slices_alone(facts: "Facts") -> Match | None:
+    for pod in _gated(facts, _TOPOLOGY_GATE):
+        asks = {key.removeprefix(_PREFIX) for key in pod.metadata.annotations if key.startswith(_PREFIX)}
+        alone = sorted(key for key in asks if key.startswith("podset-slice-required-topology"))
+        if alone and not asks & {f"podset-{mode}-topology" for mode in ("required", "preferred", "unconstrained")}:
+            return Match(
+                f"gated pod {named('Pod', pod.name, pod.namespace)} asks for topology by {quoted(alone[0])} alone",
+                (Evidence(subject("Pod", pod.name, pod.namespace), "metadata.annotations", quoted(alone[0])),),
+            )
+    return None
+
+
+def _uneven_slices(facts: "Facts") -> Match | None:
+    for pod in _gated(facts, _TOPOLOGY_GATE):
+        size = _amount("pods", pod.metadata.annotations.get(_PREFIX + "podset-slice-size", "0"))
+        place = facts.pods.pod_set_of(pod)
+        count = place[1].count if place is not None and place[1] is not None else 0
+        if size and count % size:
+            return Match(
+                f"pod {named('Pod', pod.name, pod.namespace)} is gated, and its slices of {size} do not divide the {count} pods",
+                (
+                    Evidence(
+                        subject("Pod", pod.name, pod.namespace),
+                        f"metadata.annotations[{_PREFIX}podset-slice-size]",
+                        str(size),
+                    ),
+                ),
+            )
+    return None
+
+
+def _surge_group(facts: "Facts") -> Match | None:
+    root = facts.identity.root
+    if not isinstance(root, o.Job) or root.kind != "LeaderWorkerSet":
+        return None
+    replicas = root.spec.get("replicas")
+    wanted = replicas if isinstance(replicas, int) else 1
+    for pod in sorted(facts.pods.all, key=lambda item: item.name):
+        index = pod.metadata.labels.get("leaderworkerset.sigs.k8s.io/group-index", "")
+        if index.isdecimal() and int(index) >= wanted and suspended(pod) and not pod.spec.node_name:
+            return Match(
+                f"pod {named('Pod', pod.name, pod.namespace)} of the surge group {index} is gated, beyond the {wanted} groups of "
+                f"LeaderWorkerSet {named(root.kind, root.name, root.namespace)}",
+                (Evidence(subject("Pod", pod.name, pod.namespace), "spec.schedulingGates", "set"),),
+            )
+    return None
+
+
+def _topology_freed(facts: "Facts") -> Match | None:
+    """Kueue found no place on the nodes, there is one now, and nobody has looked again."""
+    said = _verdict(facts)
+    if said is None or not any(
+        isinstance(reason, texts.TopologyReason) and reason.fits is not None for reason in said.reasons
+    ):
+        return None
+    chosen = facts.quota.assignment_now
+    rooms = [room for flavor in sorted(set((chosen or {}).values())) for room in facts.topology.rooms(flavor)]
+    if not rooms or not all(room.enough for room in rooms):
+        return None
+    room = rooms[0]
+    return Match(
+        f"the nodes of flavor {quoted(room.flavor)} have room for all {room.wanted} pods, and Kueue's text still says that they "
+        "have not",
+        (
+            _said(facts),
+            Evidence(subject("Topology", room.topology), "pods that fit", f"{room.fits} of {room.wanted}", "computed"),
+        ),
+    )
+
+
+def _named_like_its_domain(facts: "Facts") -> Match | None:
+    """A node whose hostname is also the value of the topology's highest level: such a node is left out."""
+    said = _verdict(facts)
+    if said is None or not any(isinstance(reason, texts.TopologyReason) for reason in said.reasons):
+        return None
+    for flavor in facts.queue.flavor_names:
+        levels = facts.topology.levels(flavor)
+        for node in facts.topology.nodes_of(flavor) if len(levels) > 1 else ():
+            host = node.metadata.labels.get(HOSTNAME, node.name)
+            if levels[-1] == HOSTNAME and node.metadata.labels.get(levels[0]) == host:
+                return Match(
+                    f"{named('Node', node.name)} has the hostname {quoted(host)}, and its label {levels[0]} has the same value",
+                    (Evidence(subject("Node", node.name), f"metadata.labels[{levels[0]}]", quoted(host)),),
+                )
+    return None
+
+
+def _shallow_preference(facts: "Facts") -> Match | None:
+    said, queue = _verdict(facts), facts.queue.cluster_queue
+    if said is None or queue is None or queue.spec.flavor_fungibility.get("preference") != "PreemptionOverBorrowing":
+        return None
+    chosen = facts.quota.assignment_now
+    free = sorted(set((chosen or {}).values()) - said.flavors)
+    if not free or not any(isinstance(reason, texts.NotFree) for reason in said.reasons):
+        return None
+    return Match(
+        f"it fits into flavor {', '.join(quoted(name) for name in free)}, and Kueue keeps to flavor "
+        f"{', '.join(quoted(name) for name in sorted(said.flavors))}, where it would have to preempt",
+        (
+            _said(facts),
+            Evidence(
+                subject("ClusterQueue", queue.name), "spec.flavorFungibility.preference", "PreemptionOverBorrowing"
+            ),
+        ),
+    )
+
+
+def _preemption_given_up(facts: "Facts") -> Match | None:
+    """Kueue announced victims long ago, and nobody is being evicted."""
+    said = facts.history.said if facts.identity.phase == "waiting" else None
+    if not isinstance(said, texts.Assignment) or not said.preempting or not facts.order.preemption.read_in_full:
+        return None
+    refusal = facts.history.refusal
+    age = facts.age(refusal.last_transition_time) if refusal is not None else None
+    if age is None or age <= facts.thresholds.long or facts.order.preemption.victims:
+        return None
+    return Match(
+        f"Kueue says that it waits for {said.preempting} Workload{'s' if said.preempting > 1 else ''} to be preempted, and none "
+        "is being evicted",
+        (_said(facts),),
+    )
+
+
+def _unseen_since_restart(facts: "Facts") -> Match | None:
+    """Its queue has topology-aware flavors, and Kueue has not looked since its controller started."""
+    if facts.identity.phase != "waiting" or facts.quota.verdict != "fits":
+        return None
+    started, look = facts.controller.started, facts.history.last_look
+    flavors = [facts.queue.flavor(name) for name in facts.queue.flavor_names]
+    if started is None or not any(flavor is not None and flavor.spec.topology_name for flavor in flavors):
+        return None
+    age, made = facts.age(started), facts.identity.want().metadata.creation_timestamp
+    if (
+        age is None
+        or age <= facts.thresholds.long
+        or made is None
+        or made >= started
+        or (look is not None and look >= started)
+    ):
+        return None
+    return Match(
+        f"Kueue's controller started {lasting(age)} ago, and has not looked at this Workload since",
+        (Evidence(_about(facts.identity.want()), "events of Kueue's scheduler", "none since the start", "computed"),),
+    )
+
+
 def _flavors_beside(facts: "Facts", queue: o.ClusterQueue, name: str) -> list[o.ResourceFlavor]:
     names = {
         entry.name
@@ -585,6 +763,69 @@ ISSUES: tuple[Issue, ...] = (
         ("0.17.6", "0.18.2", "0.19.0"),
         _label_keys,
         workaround="give every flavor of the resource group the label, or put the flavors into queues of their own",
+    ),
+    Issue(
+        "kubernetes-sigs/kueue#14129",
+        "pods of an elastic job stay gated once its first Workload slice is deleted",
+        ("0.18.5", "0.19.1"),
+        _origin_slice_gone,
+        workaround="delete the job and submit it again",
+    ),
+    Issue(
+        "kubernetes-sigs/kueue#10282",
+        "pods that ask for slices of a topology and for nothing else of it stay gated",
+        ("0.16.6", "0.17.1", "0.18.0"),
+        _slices_alone,
+        workaround="add podset-required-topology or podset-preferred-topology to the pod template",
+    ),
+    Issue(
+        "kubernetes-sigs/kueue#13266",
+        "pods stay gated where the slice size does not divide their number",
+        ("0.17.8", "0.18.4", "0.19.0"),
+        _uneven_slices,
+        workaround="ask for a number of pods that the slice size divides",
+    ),
+    Issue(
+        "kubernetes-sigs/kueue#8769",
+        "the extra groups of a rolling update of a LeaderWorkerSet stay gated",
+        ("0.15.4", "0.16.1", "0.17.0"),
+        _surge_group,
+        workaround="set maxSurge to 0",
+    ),
+    Issue(
+        "kubernetes-sigs/kueue#13772",
+        "waiting topology-aware Workloads are not looked at again when pods outside Kueue end",
+        ("0.18.5", "0.19.1"),
+        _topology_freed,
+        workaround="change any field of the ClusterQueue, so that Kueue looks again",
+    ),
+    Issue(
+        "kubernetes-sigs/kueue#14233",
+        "a node whose hostname is also the name of its topology's highest domain is left out",
+        ("0.18.5", "0.19.1"),
+        _named_like_its_domain,
+        workaround="give the label of the highest level another value",
+    ),
+    Issue(
+        "kubernetes-sigs/kueue#13903",
+        "with PreemptionOverBorrowing a flavor that nobody can be preempted in outranks one that has room",
+        ("0.18.5", "0.19.1"),
+        _shallow_preference,
+        workaround="remove spec.flavorFungibility.preference from the ClusterQueue",
+    ),
+    Issue(
+        "kubernetes-sigs/kueue#7665",
+        "an error during a preemption leaves it announced and never done",
+        ("0.13.10", "0.14.5", "0.15.0"),
+        _preemption_given_up,
+        workaround="restart Kueue's controller manager",
+    ),
+    Issue(
+        "kubernetes-sigs/kueue#9057",
+        "Workloads of topology-aware queues are not looked at after a restart of Kueue",
+        ("0.15.4", "0.16.1", "0.17.0"),
+        _unseen_since_restart,
+        workaround="change any field of the ClusterQueue, so that Kueue looks again",
     ),
 )
 """Every issue, in the order in which they are named. Add one with its signature, its fixed versions and its reference."""

@@ -233,6 +233,27 @@ CASES = {
         ("予算", "das Budget ist erschöpft"),
         move="queue-admin",
     ),
+    "B04 after an earlier retry (B14)": Case(
+        World(api="v1beta1", kueue="v0.11.4"),
+        off(
+            "AdmissionCheck",
+            "At least one admission check is false",
+            status={
+                "admissionChecks": [
+                    {
+                        "name": "予算",
+                        "state": "Pending",
+                        "message": "Reset to Pending after eviction. Previously: Rejected",
+                    }
+                ]
+            },
+        ),
+        "admission-check-rejected",
+        "queue",
+        "fix",
+        ("予算",),
+        never=("admission-check-pending",),
+    ),
     "B04 older text": Case(
         World(api="v1beta1", kueue="v0.17.0"),
         off("DeactivatedDueToAdmissionCheck", REJECTED_017),

@@ -267,7 +267,8 @@ class History:
         """Kueue's own cause when it deactivated the Workload: "RequeuingLimitExceeded", "AdmissionCheck" …, else "".
 
         Only while spec.active is false. Sources in order: the condition DeactivationTarget, the reason of Evicted, the
-        reason of Requeued. An Evicted reason that is older than the deactivation names no cause, so it counts for nothing.
+        reason of Requeued, a check that was Rejected before Kueue reset it. An Evicted reason that is older than the
+        deactivation names no cause, so it counts for nothing.
         """
         workload = self._facts.identity.want()
         if workload.spec.active is not False:
@@ -282,7 +283,9 @@ class History:
                 cause = texts.deactivation_cause(found.reason)
                 if cause or found.reason in {"Deactivated", "InactiveWorkload"}:
                     return cause
-        return ""
+        read = (texts.check(state.message) for state in workload.status.admission_checks)
+        reset = any(said is not None and said.what == "reset" and said.previous == "Rejected" for said in read)
+        return "AdmissionCheck" if reset else ""
 
     @fact
     def rejections(self) -> tuple[tuple[str, str, str], ...]:
