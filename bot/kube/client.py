@@ -543,6 +543,13 @@ def _in_a_pod() -> bool:
     return bool(os.environ.get("KUBERNETES_SERVICE_HOST")) and not os.environ.get("KUBECONFIG")
 
 
+def _require_kubeconfig(cluster: Cluster) -> None:
+    """See that there is a file to read: the official client goes on with an empty one. Raises ReadError where there is none."""
+    paths = cluster.kubeconfig or os.environ.get("KUBECONFIG") or "~/.kube/config"
+    if not any(os.path.exists(os.path.expanduser(path)) for path in paths.split(os.pathsep) if path):  # noqa: PTH110, PTH111 - as the client does
+        raise ReadError(f"there is no kubeconfig at {paths}; KUBECONFIG or a setting must name one", lasting=True)
+
+
 def preload() -> None:
     """Import the official client now, so that the first question does not stall the event loop with it."""
     from kubernetes.aio import client, config  # noqa: F401, PLC0415 - as in `_connect`
@@ -565,6 +572,7 @@ async def _connect(cluster: Cluster) -> Any:  # noqa: ANN401
         elif cluster.in_cluster or (not cluster.kubeconfig and not cluster.context and _in_a_pod()):
             config.load_incluster_config(client_configuration=configuration)
         else:
+            _require_kubeconfig(cluster)
             await config.load_kube_config(
                 config_file=cluster.kubeconfig or None, context=cluster.context or None,
                 client_configuration=configuration, persist_config=False,
