@@ -223,3 +223,24 @@ def test_the_order_of_lists_does_not_matter() -> None:
     one, other = quota(*objects), quota(*reversed(objects))
     assert (one.rows, one.holders) == (other.rows, other.holders)
     assert [entry.job for entry in one.holders] == ["Job/a", "Job/b"]
+
+
+def test_pod_sets_that_find_no_room_have_rows_where_others_have_theirs() -> None:
+    """The driver takes the first flavor, the worker waits for the second: of the first it gets a row of its own."""
+    held = (holder("a", "gpu-cq", {"gpu": ("reserved", 2)}), holder("b", "gpu-cq", {"gpu": ("spot", 4)}))
+    sets = [pod_set("driver", 1, gpu=2), pod_set("worker", 1, gpu=5)]
+    rows = [
+        (row.flavor, row.pod_sets, row.requested, row.verdict, row.short)
+        for row in quota(TWO, *held, waiting("train", *sets)).rows
+    ]
+    assert rows == [
+        ("reserved", ("driver",), 2, "fits", 0),
+        ("spot", ("worker",), 5, "wait", 1),
+        ("reserved", ("driver", "worker"), 7, "never", 3),
+    ]
+
+
+def test_a_row_names_the_pod_sets_that_ask_for_its_resource() -> None:
+    found = quota(TWO, waiting("train", pod_set("driver", 1, cpu=1), pod_set("worker", 1, gpu=9)))
+    assert table(found)["reserved", "cpu"].pod_sets == ("driver",)
+    assert table(found)["spot", "gpu"].pod_sets == ("worker",)

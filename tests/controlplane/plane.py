@@ -8,6 +8,7 @@ import base64
 import contextlib
 import ctypes
 import datetime as dt
+import http.client
 import ipaddress
 import json
 import os
@@ -17,8 +18,8 @@ import signal
 import socket
 import ssl
 import subprocess
+import threading
 import time
-import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -161,7 +162,8 @@ class ControlPlane:
         self.url = f"https://127.0.0.1:{self.port['api']}"
         self.processes: dict[str, subprocess.Popen[bytes]] = {}
         self._arguments: dict[str, tuple[list[str], dict[str, str]]] = {}
-        self._tls: ssl.SSLContext | None = None
+        self._connections = threading.local()
+        self._opened: set[http.client.HTTPSConnection] = set()
         self.ca_bundle = ""
         self.webhooks: list[Body] = []
         self.paused: set[str] = set()
@@ -207,6 +209,8 @@ class ControlPlane:
 
     def close(self) -> None:
         """End everything, last started first."""
+        for connection in self._opened:
+            connection.close()
         for name in reversed(list(self.processes)):
             self.stop(name, kill=name in {"etcd", "kwok"})
 
@@ -238,23 +242,52 @@ class ControlPlane:
         self, method: str, path: str, body: Body | None = None, *, token: str = "token-admin", kind: str = ""
     ) -> Any:
         """Make one API request; give the decoded answer. Raises ApiError when it is refused, OSError when nobody answers."""
-        if self._tls is None:
-            self._tls = ssl.create_default_context(cafile=str(self.dir / "ca.crt"))
         headers = {"Authorization": f"Bearer {token}", "Accept": "application/json"}
         headers["Content-Type"] = kind or ("application/merge-patch+json" if method == "PATCH" else "application/json")
         data = None if body is None else json.dumps(body).encode()
         for attempt in range(30):
-            request = urllib.request.Request(self.url + path, method=method, data=data, headers=headers)
-            try:
-                with urllib.request.urlopen(request, context=self._tls, timeout=30) as response:
-                    content = response.read()
+            status, content = self._request(method, path, data, headers)
+            if status < 300:
                 return json.loads(content) if content[:1] in {b"{", b"["} else content.decode()
-            except urllib.error.HTTPError as error:
-                message = error.read().decode(errors="replace")
-                if error.code != 429 or attempt == 29:
-                    raise ApiError(method, path, error.code, message) from None
-                time.sleep(1)  # the storage of a new CustomResourceDefinition answers 429 while it starts
+            if status != 429 or attempt == 29:
+                raise ApiError(method, path, status, content.decode(errors="replace"))
+            time.sleep(1)  # the storage of a new CustomResourceDefinition answers 429 while it starts
         raise AssertionError("unreachable")
+
+    def _request(self, method: str, path: str, data: bytes | None, headers: Mapping[str, str]) -> tuple[int, bytes]:
+        """Make a request on the thread's connection, which stays: most of a short request's time is its handshake."""
+        kept: http.client.HTTPSConnection | None = getattr(self._connections, "api", None)
+        if kept is not None:
+            with contextlib.suppress(ConnectionError, http.client.HTTPException):
+                return self._exchange(kept, method, path, data, headers)
+            # the server has ended it meanwhile, for example by a restart
+        tls = ssl.create_default_context(cafile=str(self.dir / "ca.crt"))
+        fresh = http.client.HTTPSConnection("127.0.0.1", self.port["api"], timeout=30, context=tls)
+        try:
+            return self._exchange(fresh, method, path, data, headers)
+        except http.client.HTTPException as error:
+            raise OSError(str(error)) from error
+
+    def _exchange(
+        self,
+        connection: http.client.HTTPSConnection,
+        method: str,
+        path: str,
+        data: bytes | None,
+        headers: Mapping[str, str],
+    ) -> tuple[int, bytes]:
+        self._connections.api = None
+        try:
+            connection.request(method, path, data, dict(headers))
+            response = connection.getresponse()
+            content = response.read()
+        except BaseException:
+            connection.close()
+            self._opened.discard(connection)
+            raise
+        self._connections.api = connection
+        self._opened.add(connection)
+        return response.status, content
 
     def apply(self, collection: str, obj: Body) -> Body:
         """Server-side apply of one object into its collection's path."""
@@ -510,6 +543,8 @@ class ControlPlane:
         """Start a paused program again, and wait until it works."""
         self.paused.discard(name)
         self.restart(name)
+        if name == "kube-apiserver":
+            self.wait(lambda: self.call("GET", "/readyz"), name)
         if name == "kueue":
             self.wait_for_kueue()
             self._answer_for_kueue()

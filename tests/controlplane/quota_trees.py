@@ -53,11 +53,16 @@ def tree(seed: int) -> Body:
         "objects": [],
         "ask": "team-a/none",
     }
-    content["objects"] = [
-        workload(dice, f"holder-{n}", dice.choice(list(queues)), asked_of(content), large=False)
-        for n in range(dice.randint(2, 8))
-    ]
+    for n in range(dice.randint(2, 8)):
+        holder = workload(dice, f"holder-{n}", dice.choice(list(queues)), asked_of(content), large=False)
+        if not _like_one_of(holder, content["objects"]):
+            content["objects"].append(holder)
     return content
+
+
+def _like_one_of(item: Body, others: Iterable[Body]) -> bool:
+    """Of equal Workloads in a queue Kueue looks at one alone, and says nothing of the others."""
+    return any({**item["spec"], "active": True} == other["spec"] for other in others)
 
 
 def _groups(dice: random.Random) -> list[tuple[list[str], list[str]]]:
@@ -164,10 +169,12 @@ def probes(seed: int, content: Body, number: int) -> list[Body]:
     """Give Workloads that are not active yet."""
     dice = random.Random(f"probes {seed}")
     queues = list(content["clusterQueues"])
-    return [
-        workload(dice, f"probe-{n}", dice.choice(queues), asked_of(content), large=n % 3 > 0, active=False)
-        for n in range(number)
-    ]
+    found: list[Body] = []
+    for n in range(2 * number):
+        made = workload(dice, f"probe-{n}", dice.choice(queues), asked_of(content), large=n % 3 > 0, active=False)
+        if len(found) < number and not _like_one_of(made, content["objects"]):
+            found.append(made)
+    return found
 
 
 # --- what occurs ------------------------------------------------------------------------------------------------------------
@@ -243,6 +250,8 @@ def smaller(content: Body, probe: Body, differs: Callable[[Body, Body], bool], t
 def _reductions(content: Body, probe: Body) -> Iterator[tuple[Body, Body]]:
     """Give every tree and probe that have one thing less, the largest things first."""
     own = probe["spec"]["queueName"]
+    if len(content["objects"]) > 1:
+        yield {**copy.deepcopy(content), "objects": []}, probe
     for name in content["clusterQueues"]:
         if name != own:
             yield _without_queue(content, name), probe

@@ -512,8 +512,14 @@ class Quota:
             placement = self.placement
         except Unknown:
             return self._partial_rows()
+        asking = {
+            (pod_set.name, resource)
+            for pod_set in self.requests
+            for resource, value in pod_set.requests.items()
+            if value
+        }
         rows = [
-            _row(flavor, entry)
+            _row(flavor, entry, tuple(name for name in flavor.pod_sets if (name, entry.resource) in asking))
             for group in placement.groups
             for flavor in (*group.flavors, *group.beside)
             for entry in flavor.figures
@@ -777,10 +783,10 @@ def limit_text(bound_kind: str, name: str, field: str) -> str:
     return f"{subject(bound_kind, name)} {field}"
 
 
-def _row(flavor: FlavorResult, entry: Figure) -> QuotaRow:
+def _row(flavor: FlavorResult, entry: Figure, pod_sets: tuple[str, ...]) -> QuotaRow:
     out = flavor.exclusion
     return QuotaRow(
-        flavor.pod_sets,
+        pod_sets,
         entry.flavor,
         entry.resource,
         entry.requested,
