@@ -9,7 +9,7 @@ def test_fires() -> None:
         answer = recorded("cases/P26").ask(f"ml-a/{name}")
         assert answer.headline.rule == "child-job-suspended"
         assert "ray-1-submit" in answer.headline.sentence
-        assert "its Workload is admitted" in answer.headline.sentence
+        assert "above it is not and is admitted" in answer.headline.sentence
 
 
 def test_fires_where_kueue_manages_neither() -> None:

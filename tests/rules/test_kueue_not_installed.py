@@ -17,6 +17,22 @@ def test_fires_on_what_the_server_serves() -> None:
     assert answer.headline.rule == "kueue-not-installed"
 
 
+def test_stands_beside_a_job_that_nobody_holds() -> None:
+    """Without Kueue a job that is not suspended runs, or waits at the scheduler, as everywhere."""
+    served = frozenset(kind.kind for kind in kinds.KINDS if kind.group != "kueue.x-k8s.io")
+    ended = {
+        "conditions": [{"type": "Complete", "status": "True", "message": "Reached expected number of succeeded pods"}]
+    }
+    for item, headline in (
+        (job(suspended=False), "operator-not-running"),
+        (job(suspended=False, status=ended), "finished"),
+    ):
+        bare = cluster(item).drop("LocalQueue").drop("ClusterQueue").snapshot()
+        answer = engine.diagnose(replace(bare, served=served), REF)
+        assert answer.headline.rule == headline
+        assert "kueue-not-installed" in {finding.rule for finding in answer.also}
+
+
 def test_fires_without_the_definition() -> None:
     """CustomResourceDefinitions were read in full, and Kueue's is not among them."""
     read = ["apiextensions.k8s.io/v1/customresourcedefinitions", "batch/v1/jobs"]

@@ -10,7 +10,7 @@ def test_fires() -> None:
     assert (answer.outlook, answer.move) == ("wait", "queue-admin")
     sentence = show(answer.headline.sentence, plain)
     assert "Needs 2 more nvidia.com/gpu in flavor a100" in sentence
-    assert "uses 0 of its own 4, and nothing of the rest is left, because others borrow it" in sentence
+    assert "uses 0 of its own 4, and none of the other 4 is free: others borrow it" in sentence
     assert "b-cq borrows 4" in sentence
     assert "team-b/borrower holds 8" in sentence
     assert "reclaiming is off (reclaimWithinCohort: Never)" in sentence

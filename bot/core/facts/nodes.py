@@ -55,7 +55,7 @@ _STEPS: dict[Filter, tuple[str, str]] = {
     "volume": ("can reach its volumes", "can reach its volumes"),
     "labels": ("carries the labels that it asks for", "carry the labels that it asks for"),
     "cordon": ("is open to new pods", "are open to new pods"),
-    "taint": ("has only taints that it tolerates", "have only taints that it tolerates"),
+    "taint": ("is free of taints that keep it out", "are free of taints that keep it out"),
     "port": ("has its host ports free", "have its host ports free"),
     "affinity": ("agrees with pod affinity", "agree with pod affinity"),
     "spread": ("keeps its topology spread", "keep its topology spread"),
@@ -202,6 +202,15 @@ class Nodes:
         for pod in self.active:
             found[pod.spec.node_name].append(pod)
         return {name: tuple(pods) for name, pods in found.items()}
+
+    def offers(self, node: o.Node, resource: str) -> int:
+        """Give what a node offers of one resource to pods, in Kueue's unit: for many nodes. Raises Unknown as `allocatable`."""
+        text = (node.status.allocatable or node.status.capacity).get(resource)
+        try:
+            return amount(resource, text) if text is not None else self.allocatable(node).get(resource, 0)
+        except ValueError as error:
+            reason = f"nodes {node.name}: {error}"
+            raise Unknown(reason) from error
 
     def allocatable(self, node: o.Node) -> dict[str, int]:
         """Give what a node offers to pods, in Kueue's unit.
@@ -540,9 +549,12 @@ class Nodes:
     def sentence(self, funnel: Funnel) -> str:
         """Give the funnel in words, "Of 40 nodes, 12 carry its labels, 8 of those …", or the scheduler's own words.
 
+        Nothing of it where a single node fails in a single way: that is said before.
+
         With a second sentence where an autoscaler has begun to add a node.
         """
-        return " ".join(part for part in (self._narrowed(funnel), self.coming(funnel)) if part)
+        alone = len(funnel.nodes) == 1 and len(funnel.nodes[0].fails) == 1
+        return " ".join(part for part in ("" if alone else self._narrowed(funnel), self.coming(funnel)) if part)
 
     def coming(self, funnel: Funnel) -> str:
         """Say that an autoscaler has begun to add a node for these pods, as a sentence; "" when none said so lately."""

@@ -219,7 +219,9 @@ def _not_running(facts: "Facts", holder: Holder) -> str:
     if workload is None:
         return ""
     if is_true(workload.status.conditions, "Evicted"):
-        return " until its pods are gone"
+        read = facts.snapshot.covers("Pod", workload.namespace)
+        gone = read and not facts.order.preemption.hanging(workload)
+        return ", evicted and not released" if gone else " until its pods are gone"
     return "" if is_true(workload.status.conditions, "Admitted") else ", not admitted yet"
 
 

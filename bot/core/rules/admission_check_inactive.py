@@ -53,12 +53,12 @@ def admission_check_inactive(facts: Facts) -> Found | None:
                 Step("platform", f"See whether the controller {quoted(entry.check.spec.controller_name)} runs.")
             )
         else:
-            steps.append(
-                Step("platform", f"Mend what AdmissionCheck {named('AdmissionCheck', entry.check.name)} names.")
-            )
+            name = entry.check.name
+            look = f"kubectl get admissionchecks.kueue.x-k8s.io {name} -o yaml"
+            steps.append(Step("platform", f"Mend what AdmissionCheck {named('AdmissionCheck', name)} names.", look))
     return Found(
         f"ClusterQueue {queue.name} is inactive: {'; '.join(parts)}."
-        + young(_youngest(facts, inactive), facts.thresholds.young),
+        + young(_youngest(facts, inactive), facts.thresholds.young, "The check"),
         tuple(evidence),
         tuple(dict.fromkeys(steps)),
         (subject("ClusterQueue", queue.name), *(subject("AdmissionCheck", entry.check.name) for entry in inactive)),

@@ -27,7 +27,7 @@ def child_job_suspended(facts: Facts) -> Found | None:
         return None
     child = children[0]
     own = identity.workloads_of(child)
-    state = "Kueue does not manage it" if identity.workload is None else "its Workload is admitted"
+    state = "is not managed by Kueue" if identity.workload is None else "is admitted"
     more = f" and {len(children) - 1} more" if len(children) > 1 else ""
     flips = [event for event in identity.events(*children) if event.reason in {"Suspended", "Resumed", "Stopped"}]
     times = max((event.times for event in flips), default=0)
@@ -37,7 +37,7 @@ def child_job_suspended(facts: Facts) -> Found | None:
     young = " This may pass by itself." if age is not None and age < facts.thresholds.young else ""
     last = {event.reason: event for event in flips}
     return Found(
-        f"{titled(child)}{more} below {titled(item)} is suspended, though its parent is not and {state}."
+        f"{titled(child)}{more} is suspended, although {titled(item)} above it is not and {state}."
         f"{queued}{often}{young}",
         (
             *(Evidence(subject_of(entry), "spec.suspend", "true") for entry in children[:5]),

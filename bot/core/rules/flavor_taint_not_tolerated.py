@@ -3,6 +3,7 @@
 from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
 from bot.core.facts import shortage as words
+from bot.core.facts.assignment import FlavorResult
 from bot.core.facts.quota import NEEDS
 from bot.core.facts.suggestions import steps, ways
 from bot.core.names import named, quoted, subject
@@ -53,15 +54,26 @@ def flavor_taint_not_tolerated(facts: Facts) -> Found | None:
     ]
     proof.append(Evidence(mine, "spec.podSets[].template.spec.tolerations", quoted(", ".join(own)) or "none"))
     pods = words.listing(map(quoted, tainted[0].pod_sets))
+    if len(out) == 1:
+        sentence = (
+            f"The pods do not tolerate {taints} of flavor {quoted(out[0].flavor)}, the only flavor that ClusterQueue"
+            f" {named('ClusterQueue', queue)} has for pod set {pods}."
+        )
+        return Found(sentence, tuple(proof), _options(facts, taints), _subjects(queue, tainted))
     sentence = (
         f"No flavor of ClusterQueue {named('ClusterQueue', queue)} takes pod set {pods}:"
         f" {'; '.join(parts)}. The pods do not tolerate {taints}."
     )
-    options = ways(*steps(facts)) or (
-        Step("asker", f"Add a toleration for {taints} to the pods, if they may run there."),
-    )
-    subjects = (subject("ClusterQueue", queue), *(subject("ResourceFlavor", result.flavor) for result in tainted))
-    return Found(sentence, tuple(proof), options, subjects)
+    return Found(sentence, tuple(proof), _options(facts, taints), _subjects(queue, tainted))
+
+
+def _options(facts: Facts, taints: str) -> tuple[Step, ...]:
+    add = Step("asker", f"Add a toleration for {taints} to the pods, if they may run there.")
+    return ways(*steps(facts)) or (add,)
+
+
+def _subjects(queue: str, tainted: list[FlavorResult]) -> tuple[str, ...]:
+    return (subject("ClusterQueue", queue), *(subject("ResourceFlavor", result.flavor) for result in tainted))
 
 
 def _reported(facts: Facts) -> Found | None:

@@ -53,7 +53,7 @@ def not_evaluated_yet(facts: Facts) -> Found | None:
         ):
             return None
         proof = Evidence(mine, "status.conditions[QuotaReserved]", "absent")
-        return Found(f"Kueue has not looked at it yet; it is {max(0, age):.0f} seconds old.", (proof,), wait, (mine,))
+        return Found(f"Kueue has not looked at it yet; it is {lasting(max(0, age))} old.", (proof,), wait, (mine,))
     evicted = condition(workload.status.conditions, "Evicted")
     repeats = evicted is not None and evicted.status == "True" and evicted.message == refusal.message
     if not repeats and not (

@@ -24,8 +24,8 @@ def operator_not_running(facts: Facts) -> Found | None:
     down = f" Its Deployment {silence.deployment} has no ready replica." if silence.deployment else ""
     young = " This may pass by itself." if silence.seconds < facts.thresholds.long else ""
     return Found(
-        f"{titled(item)} may run{silence.words}, and {facts.operator.name} has not reacted: no pods, no status, no events.{down}"
-        f"{young}",
+        f"{titled(item)} may start{silence.words}, and {facts.operator.name} has not reacted: no pods, no status, no events."
+        f"{down}{young}",
         tuple(Evidence(*entry) for entry in silence.evidence),
         (Step("platform", f"See whether {facts.operator.name} runs."),),
         (subject_of(item),),

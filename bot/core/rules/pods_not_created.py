@@ -31,7 +31,7 @@ def pods_not_created(facts: Facts) -> Found | None:
         return None
     young = (facts.age(pods.since) or 0) < facts.thresholds.young
     subject = names.subject(root.kind, root.name, root.namespace)
-    sentence = f"{root.kind} {names.named(root.kind, root.name, root.namespace)} may run, and "
+    sentence = f"{root.kind} {names.named(root.kind, root.name, root.namespace)} may start, but "
     sentence += f"{len(pods.current)} of {pods.needed} pods exist."
     if pods.leaving:
         sentence += (

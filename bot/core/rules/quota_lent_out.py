@@ -34,15 +34,16 @@ def quota_lent_out(facts: Facts) -> Found | None:
         for name in facts.quota.lenders(short)
     }
     borrowers = sorted((name for name in borrowed if borrowed[name] > 0), key=lambda name: (-borrowed[name], name))[:3]
-    left = human(main.resource, main.available.amount) if main.available.amount else "nothing"
+    rest = human(main.resource, max(0, main.nominal - main.used))
+    left = f"only {human(main.resource, main.available.amount)}" if main.available.amount else "none"
     policy = quoted(policies(queue).reclaim)
     who = words.listing(
         f"{named('ClusterQueue', name)} borrows {human(main.resource, borrowed[name])}" for name in borrowers
     )
     sentence = (
         f"Needs {words.where(short)}{words.lacking(short)} in flavor {quoted(short.flavor)}: {here} uses"
-        f" {human(main.resource, main.used)} of its own {human(main.resource, main.nominal)}, and {left} of the rest"
-        f" is left, because others borrow it"
+        f" {human(main.resource, main.used)} of its own {human(main.resource, main.nominal)}, and {left} of the"
+        f" other {rest} is free: others borrow it"
         f"{f' ({who})' if borrowers else ''}{words.holding(facts, short)}; reclaiming is"
         f" {'off' if policy == 'Never' else 'on'} (reclaimWithinCohort: {policy}).{words.elsewhere(facts, short)}"
     )

@@ -32,10 +32,13 @@ def resource_not_advertised(facts: Facts) -> Found | None:
         open_nodes = funnel.passing("labels", "cordon", "taint")
         elsewhere = [n for n in facts.nodes.all if n not in open_nodes and facts.nodes.allocatable(n).get(resource)]
         count = len(open_nodes)
-        where = f"the {count} nodes" if count > 1 else f"node {names.named('Node', open_nodes[0].name)}"
         wants = ", ".join(amount(name, asked[name]) for name in resources)
-        sentence = f"{facts.pods.naming(funnel.pods)} asks for {wants}, and {'none of ' if count > 1 else ''}{where} "
-        sentence += f"open to it {'advertises' if count > 1 else 'does not advertise'} {resource}."
+        where = f"none of the {count} nodes open to it advertises {resource}"
+        if count == 1:
+            where = (
+                f"the only node open to it, {names.named('Node', open_nodes[0].name)}, does not advertise {resource}"
+            )
+        sentence = f"{facts.pods.naming(funnel.pods)} asks for {wants}, and {where}."
         if elsewhere:
             sentence += f" {len(elsewhere)} other nodes have it, but are closed to this pod."
         plugins = facts.nodes.device_plugins(resource)
@@ -50,11 +53,14 @@ def resource_not_advertised(facts: Facts) -> Found | None:
             for node in open_nodes[:3]
         ]
         evidence += [plugin.evidence for plugin in plugins[:2]]
+        repair = Step("platform", f"Repair the device plugin for {resource}, or add nodes that advertise it.")
+        if facts.nodes.autoscaler is not None:
+            repair = Step("platform", f"Let the autoscaler add nodes with {resource}: it says why it does not.")
         return Found(
             facts.pods.close(sentence),
             (*evidence, *facts.nodes.evidence(funnel)),
             (
-                Step("platform", f"Repair the device plugin for {resource}, or add nodes that advertise it."),
+                repair,
                 Step("asker", f"Check that {resource} is the right name.", "kubectl describe nodes"),
             ),
             (*facts.pods.subjects(funnel.pods), *(names.subject("Node", node.name) for node in open_nodes[:3])),

@@ -1,10 +1,9 @@
 """Rule topology-does-not-fit."""
 
-from dataclasses import replace
-
 from bot.core import texts
 from bot.core.diagnosis import Evidence, Found, Outlook, Step
 from bot.core.facts import Facts
+from bot.core.facts.suggestions import ways
 from bot.core.facts.topology import HOSTNAME, Room
 from bot.core.names import named, quoted, subject
 from bot.core.rule import rule
@@ -169,15 +168,16 @@ def _steps(room: Room, *, never: bool, outside: bool) -> tuple[Step, ...]:
     if room.problem != "no-domains":
         if not never:
             steps.append(Step("nobody", "Wait until pods in one domain finish."))
-        if room.mode == "required":
-            steps.append(
-                Step("asker", "Or ask for fewer pods, a higher level, or preferred instead of required topology.")
-            )
-        else:
-            steps.append(Step("asker", "Or ask for fewer or smaller pods."))
+        count = room.fits or room.fits_empty
+        unit = room.unit if count == 1 else f"{room.unit}s"
+        fewer = (
+            f"at most {count} {unit}{' (so many fit now)' if room.fits else ''}" if count else "fewer or smaller pods"
+        )
+        more = ", a higher level, or preferred instead of required topology" if room.mode == "required" else ""
+        steps.append(Step("asker", f"Ask for {fewer}{more}."))
         if outside and not never and not room.unlabelled:
-            steps.append(replace(look, do=f"Or look{look.do[4:]}"))
-    return tuple(steps) or (Step("platform", f"Add nodes with the labels of flavor {room.flavor}."),)
+            steps.append(look)
+    return ways(*steps) or (Step("platform", f"Add nodes with the labels of flavor {room.flavor}."),)
 
 
 def _told(facts: Facts) -> Found | None:
