@@ -200,7 +200,7 @@ def test_the_funnel_counts_step_by_step() -> None:
     answer = cluster.ask("team-a/train")
     assert answer.headline.rule == "node-resources-insufficient"
     assert answer.outlook == "never-as-written"
-    expected = "Of 4 nodes, 3 carry the labels that it asks for, 2 of those are free of taints that keep it out, none of those has"
+    expected = "3 carry the labels that it asks for, 2 of those are free of taints that keep it out, none of those has"
     assert expected in answer.headline.sentence
 
 
