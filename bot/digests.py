@@ -21,7 +21,7 @@ import aiohttp
 from bot import console, service, settings, telemetry
 from bot.core import bundle, digest, queue_view
 from bot.core.digest import Selection
-from bot.core.digest_view import View, view
+from bot.core.digest_view import EVERYTHING, View, view
 from bot.core.facts import Thresholds
 from bot.kube.client import preload, tune_gc
 from bot.render import digest as rendered
@@ -37,8 +37,6 @@ from bot.survey import Progress, Surveyed, seen, survey, survey_once
 
 NOTHING_STUCK, STUCK, INCOMPLETE, NO_SUCH_QUEUE = 0, 1, 3, 4
 """What the exit status of `digest` says."""
-
-EVERYTHING = 1_000_000
 
 _log = telemetry.log("digest")
 
@@ -67,22 +65,9 @@ def _command(arguments: argparse.Namespace) -> int:
     found = surveyed(arguments, selection)
     shown = view(replace(found.report, name=arguments.name), selection, found.snapshot, beside=found.beside)
     if arguments.picture:
-        save(arguments.picture, picture.of_digest(uses(found), ()))
+        save(arguments.picture, picture.of_digest(queue_view.uses(found.snapshot, found.report), ()))
     write(shown, arguments.output)
     return status(shown)
-
-
-def uses(found: Surveyed) -> list[picture.Use]:
-    """Give the queues for which most is asked, each with the row worth drawing."""
-    asked: dict[str, int] = {}
-    for entry in found.report.entries:
-        if entry.queue:
-            asked[entry.queue] = asked.get(entry.queue, 0) + 1
-    rows = []
-    for name in sorted(asked, key=lambda name: (-asked[name], name)):
-        drawn = picture.main_rows(queue_view.rows_of(found.snapshot, name, found.report), 1)
-        rows += [(name, row) for row in drawn]
-    return rows
 
 
 def save(path: Path, content: bytes) -> None:
@@ -292,7 +277,7 @@ async def run_once(
         if rendered.needs_tail(shown):
             whole = await seen(found, found.selection, wanted.level, asked.thresholds, examples=EVERYTHING)
             tail = rendered.text(whole)
-        pictures = await _pictures(store, wanted, found, shown) if wanted.picture else []
+        pictures = await _pictures(store, made, found, shown) if wanted.picture else []
         missed = await delivery.fill(shown, tail=tail, pictures=pictures, owners=Owners(wanted.owners))
         await store.change_digest(made, posted=True)
     for old in lost:
@@ -371,13 +356,14 @@ async def _living(store: Store, run: DigestRun, clock: Callable[[], float], leas
         renewing.cancel()
 
 
-async def _pictures(store: Store, wanted: Digest, found: Surveyed, shown: View) -> list[slack.Picture]:
+async def _pictures(store: Store, made: DigestRun, found: Surveyed, shown: View) -> list[slack.Picture]:
     """Draw the queues that may be named, and the last digests; nothing where pictures cannot be drawn."""
     named = {line.queue for line in shown.lines}
-    drawn = [use for use in uses(found) if use[0] in named]
-    runs = reversed(await store.digests(wanted.name, limit=picture.POINTS))
+    drawn = [use for use in queue_view.uses(found.snapshot, found.report) if use[0] in named]
+    runs = [made, *(await store.digests(made.name, limit=picture.POINTS - 1))]
     history = [
-        (datetime.fromtimestamp(run.at, UTC), {r: sum(q.values()) for r, q in run.counts.items()}) for run in runs
+        (datetime.fromtimestamp(run.at, UTC), {r: sum(q.values()) for r, q in run.counts.items()})
+        for run in reversed(runs)
     ]
     if not drawn and len(history) < 2:
         return []

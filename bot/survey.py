@@ -53,7 +53,7 @@ async def survey(
     cluster is. Raises UnknownClusterError, nothing else: what was not read is in the report.
     """
     reader = service.reader(cluster)
-    walk = Walk(reader, selection.namespaces, progress or (lambda _done, _total: None))
+    walk = Walk(reader, selection.namespaces, selection.queues, progress or (lambda _done, _total: None))
     snapshot = await walk.snapshot()
     found = Survey(snapshot, selection, service.thresholds, walk.pods)
     given_up = threading.Event()
@@ -72,9 +72,7 @@ async def survey(
     for fault in found.faults:
         log.error("a rule broke", fault=": ".join(fault.split(": ")[:2]))
     missing, rest = told(snapshot.gaps)
-    report = await aside(
-        lambda: found.report(name=name, missing=missing, unseen=unseen(snapshot, selection.namespaces))
-    )
+    report = await aside(lambda: found.report(name=name, missing=missing, unseen=unseen(snapshot, walk.places)))
     return Surveyed(report, snapshot, selection, (*rest, *beside))
 
 

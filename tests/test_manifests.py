@@ -291,7 +291,7 @@ def test_the_slack_app_offers_what_the_code_answers(name: str, registered: dict[
 
 SCOPES = {"minimal": {"commands", "chat:write"}, "full": {"commands", "chat:write"}}
 SCOPES["full"] |= {"chat:write.public", "usergroups:read", "users:read", "users:read.email"}
-SCOPES["full"] |= {"channels:history", "groups:history", "im:history", "links:read", "links:write"}
+SCOPES["full"] |= {"channels:history", "groups:history", "im:history", "links:read", "links:write", "files:write"}
 """What each method that is called needs: Slack's pages of the methods. What an event needs comes on top."""
 NEEDS = {"app_mention": {"app_mentions:read"}, "message.im": {"im:history"}, "link_shared": {"links:read"}}
 

@@ -10,14 +10,16 @@ from bot import cli, digests
 from bot.core import digest, queue_view
 from bot.core.digest_view import View, view
 from bot.core.queue_view import QueueReport
-from bot.demo.apiserver import RecordedApi
+from bot.demo.apiserver import Fault, RecordedApi
 from bot.kube.client import Cluster as Server
 from bot.render import limits
 from bot.render import queue as rendered
 from bot.service import Service, Site
 from bot.slack import queues
+from bot.survey import Surveyed, survey
 from tests.clusters import RECORDINGS, Cluster, recorded
 from tests.small import holder, queue, small, waiting
+from tests.workload_generator import recording
 from tests.workspace import World, by_bot, shown, workspace
 
 
@@ -138,14 +140,67 @@ def test_messages_are_within_slacks_limits(name: str) -> None:
                 assert limits.check(message.blocks, message.text) == []
 
 
+# --- reading ---
+
+
+async def read(api: RecordedApi, name: str) -> tuple[Surveyed, list[str]]:
+    """Survey one queue; give which Workloads were asked for, too."""
+    async with api.serve() as url, Service({"": Site(Server(url=url))}, deadline=20) as service:
+        found = await survey(service, queue_view.selection(name))
+    return found, [f"{entry.path}?{entry.query}" for entry in api.log if entry.path.endswith("/workloads")]
+
+
+@pytest.mark.parametrize("kueue", ["v0.19.2", "v0.17.0"])
+async def test_only_the_namespaces_that_lead_into_a_queue_are_walked(kueue: str) -> None:
+    items = recording(1200)
+    items[0]["kueueVersion"] = kueue
+    found, asked = await read(RecordedApi(items), "gpu-03")
+    places = {part.split("/")[5] for part in asked if "/namespaces/" in part}
+    assert places == {"team-03", "team-23"}
+    assert all("/namespaces/" in part or "fieldSelector" in part for part in asked), "never all of a cluster"
+    assert found.report.missing == ()
+    snapshot = Cluster(tuple(items)).unread("jobs", "pods", "events").snapshot()
+    whole = digest.of_snapshot(snapshot, queue_view.selection("gpu-03"))
+    assert {e.key: e.rule for e in found.report.entries if e.category != "stuck"} == {
+        e.key: e.rule for e in whole.entries if e.category != "stuck"
+    }
+    ours = queue_view.of_queue(found.snapshot, "gpu-03", found.report)
+    theirs = queue_view.of_queue(snapshot, "gpu-03", whole)
+    assert (ours.waiting, ours.changes, ours.fits_now) == (theirs.waiting, theirs.changes, theirs.fits_now)
+    assert {held.job for held in ours.holders} == {held.job for held in theirs.holders}
+
+
+async def test_a_namespace_of_the_queue_that_cannot_be_read_is_said_and_the_rest_is_told() -> None:
+    server = RecordedApi(recording(1200))
+    server.faults.append(Fault(path="/namespaces/team-23/workloads", status=403))
+    found, _ = await read(server, "gpu-03")
+    assert found.report.missing == ("workloads in team-23: forbidden for this identity",)
+    assert found.report.unseen == {"team-23"}
+    assert {entry.namespace for entry in found.report.entries} == {"team-03"}
+
+
+async def test_a_queue_into_which_nothing_leads_costs_no_walk() -> None:
+    found, asked = await read(RecordedApi(recording(1200)), "no-such-queue")
+    assert found.report.entries == ()
+    assert all("fieldSelector" in part for part in asked)
+
+
 # --- in Slack ---
 
 
-async def asked(text: str, name: str = "quota-in-use", **more: Any) -> tuple[World, list[Any]]:
-    async with RecordedApi.load(RECORDINGS / "v0.19.2" / f"{name}.json").serve() as url:
+async def asked(
+    text: str, cluster: str | list[Any] | RecordedApi = "quota-in-use", *, lacking: str = "", **more: Any
+) -> tuple[World, list[Any]]:
+    """Ask in a workspace; `lacking` is a method for which the app has no scope."""
+    if isinstance(cluster, str):
+        cluster = RecordedApi.load(RECORDINGS / "v0.19.2" / f"{cluster}.json")
+    api = cluster if isinstance(cluster, RecordedApi) else RecordedApi(cluster)
+    async with api.serve() as url:
         service = Service({"": Site(Server(url=url))})
         async with service, workspace(service, store_url="sqlite://", **more) as world:
             queues.Queues(world.bot.desk, service, pause=0).register()
+            if lacking:
+                world.slack.fail(lacking, error="missing_scope", times=9)
             await world.ask(text)
             await world.slack.until(lambda: (not len(world.bot.work) and len(world.ml.messages) > 0) or None)
             return world, by_bot(world.ml.roots())
@@ -187,6 +242,41 @@ async def test_that_every_namespace_may_be_asked_about_names_none() -> None:
         assert "team-a" not in thread
         assert "train" not in thread.replace("train-queue", "")
         assert "1 " in root["text"], "counts are told"
+
+
+async def test_the_picture_comes_with_words_and_nothing_is_missed_where_it_cannot() -> None:
+    access: Any = ({"name": "default", "namespaces": ("team-a",)},)
+    world, _ = await asked("queue gpu-cq", access=access)
+    (file,) = world.slack.files.values()
+    assert file["name"] == "queues.png"
+    (call,) = world.slack.called("files.getUploadURLExternal")
+    assert "6 of 8 in use" in call["alt_txt"]
+    without, (root,) = await asked("queue gpu-cq", access=access, lacking="files.getUploadURLExternal")
+    thread = [shown(message) for message in by_bot(without.ml.thread(root["ts"]))]
+    assert "6 of 8 in use" in "\n".join(thread)
+    assert not any("Not all" in text for text in thread)
+
+
+async def test_what_the_messages_leave_out_comes_as_a_file_or_is_said() -> None:
+    access: Any = ({"name": "default", "namespaces": ("team-*",), "level": "all"},)
+    world, _ = await asked("digest", recording(300), access=access)
+    tail = next(file for file in world.slack.files.values() if file["name"] == "everything.txt")
+    assert b"train-00298" in tail["content"]
+    without, (root,) = await asked("digest", recording(300), access=access, lacking="files.getUploadURLExternal")
+    thread = "\n".join(shown(message) for message in by_bot(without.ml.thread(root["ts"])))
+    assert "Not all of this arrived here" in thread
+    assert "lacks the scope files:write" in thread
+
+
+async def test_a_refusal_tells_no_namespace_that_could_not_be_read() -> None:
+    items = recording(300)
+    api = RecordedApi(items)
+    api.faults.append(Fault(path="/namespaces/team-23/workloads", status=403))
+    world, roots = await asked("queue gpu-03", api, access=({"name": "default", "namespaces": ("team-z",)},))
+    assert roots == []
+    (said,) = [message["text"] for message in world.ml.messages if "ephemeral" in message]
+    assert "team-" not in said
+    assert "Not everything could be read" in said
 
 
 async def test_a_digest_can_be_asked_for_in_slack() -> None:

@@ -10,7 +10,9 @@ from bot.settings import Access
 from bot.slack.doctor import examine
 from tests.workspace import settings
 
-FEWEST = "commands,chat:write,chat:write.public,app_mentions:read,channels:history,groups:history,im:history"
+FEWEST = (
+    "commands,chat:write,chat:write.public,app_mentions:read,channels:history,groups:history,im:history,files:write"
+)
 EVERY = f"{FEWEST},usergroups:read,users:read,users:read.email,links:read,links:write"
 LINKED = ({"links": {"kueueviz": {"base_url": "https://viz.example.com"}}},)
 ADMINS = (Access(name="admins", groups=("S0ADMINS",), level="all"),)
@@ -40,6 +42,7 @@ async def test_everything_is_there() -> None:
         ("channels:history", None, {}),
         ("groups:history", None, {}),
         ("im:history", None, {}),
+        ("files:write", None, {}),
         ("links:read", None, {"clusters": LINKED}),
         ("links:write", None, {"clusters": LINKED}),
         ("usergroups:read", False, {"access": ADMINS}),

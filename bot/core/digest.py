@@ -592,13 +592,15 @@ def _compared(entry: Entry, old: Sequence[object] | None) -> Entry:
     return replace(entry, change="still") if old[0] == entry.rule else replace(entry, change="changed", was=str(old[0]))
 
 
-def unseen(snapshot: Snapshot, namespaces: Iterable[str]) -> frozenset[str] | None:
-    """Give the namespaces whose Workloads were not all read; None when nobody knows which those are."""
+def unseen(snapshot: Snapshot, namespaces: Iterable[str] | None) -> frozenset[str] | None:
+    """Give the namespaces whose Workloads were to be read and were not, of those that were to be; None: nobody knows which.
+
+    `namespaces` None: all of the cluster's.
+    """
     if Scope("Workload") in snapshot.covered:
         return frozenset()
     known = {scope.namespace for scope in snapshot.covered if scope.kind == "Workload" and not scope.name}
-    wanted = set(namespaces)
-    return frozenset(wanted - known) if wanted else None
+    return None if namespaces is None else frozenset(namespaces) - known
 
 
 def of_snapshot(
@@ -610,7 +612,8 @@ def of_snapshot(
         pass
     for members in survey.suspicious():
         survey.note(members, survey.look(members[0][0], snapshot))
-    wanted = survey.selection.namespaces
+    exact = survey.selection.namespaces
+    wanted = None if not exact or any(set(name) & set("*?[") for name in exact) else exact
     missing = [gap.text for gap in snapshot.gaps if gap.kind in ESSENTIAL]
     missing += [
         f"{kinds.BY_NAME[kind].plural}: not read" for kind in sorted(ESSENTIAL)

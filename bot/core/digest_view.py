@@ -22,6 +22,9 @@ from bot.core.snapshot import Snapshot
 EXAMPLES = 5
 """Workloads that are named per line; the others are counted and stand in the uploaded file."""
 
+EVERYTHING = 1_000_000
+"""As many as there can be: for the file."""
+
 
 @dataclass(frozen=True, slots=True)
 class Item:

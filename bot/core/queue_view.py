@@ -43,6 +43,10 @@ class Row:
         return max(0, self.used - self.nominal)
 
 
+Use = tuple[str, Row]
+"""A ClusterQueue's name and one of its rows."""
+
+
 @dataclass(frozen=True, slots=True)
 class Held:
     """A Workload that holds quota in the queue."""
@@ -110,6 +114,23 @@ def rows_of(snapshot: Snapshot, name: str, report: Report, thresholds: Threshold
     looked = _View(snapshot, name, report, thresholds)
     tree = looked.tree()
     return looked.rows(tree) if tree is not None else ()
+
+
+def main_rows(rows: Sequence[Row], limit: int = 4) -> tuple[Row, ...]:
+    """Give the rows worth drawing: devices that are used or asked for, else whatever is; at most `limit`."""
+    busy = [row for row in rows if row.used or row.asked]
+    devices = [row for row in busy if "/" in row.resource]
+    return tuple((devices or busy or list(rows))[:limit])
+
+
+def uses(snapshot: Snapshot, report: Report) -> list[Use]:
+    """Give the queues of a digest with the row worth drawing, those for which most wait first."""
+    asked: dict[str, int] = {}
+    for entry in report.entries:
+        if entry.queue:
+            asked[entry.queue] = asked.get(entry.queue, 0) + 1
+    names = sorted(asked, key=lambda name: (-asked[name], name))
+    return [(name, row) for name in names for row in main_rows(rows_of(snapshot, name, report), 1)]
 
 
 class _View:

@@ -1,23 +1,29 @@
 """All Workloads of a cluster, of some namespaces or of some queues, page by page, and what stands around them.
 
-Each page is decoded, made small and dropped before the next one is asked for; finished Workloads are not kept. What
-could not be read is a gap of the snapshot, what was read in full a scope, as in `reader`.
+Of queues that are named, only the namespaces that lead into them are walked, and who holds quota in their cohort is asked
+for by ClusterQueue, where the server can select so. Each page is decoded, made small and dropped before the next one is
+asked for; finished Workloads are not kept. What could not be read is a gap of the snapshot, what was read in full a scope,
+as in `reader`.
 """
 
 import asyncio
 import fnmatch
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from bot.core import kinds
 from bot.core import objects as o
+from bot.core import snapshot as s
 from bot.core.compact import Pool
 from bot.core.digest import ESSENTIAL
 from bot.core.facts.identity import phase_of
 from bot.core.snapshot import Gap, Scope, Snapshot, Versions
-from bot.kube.client import PAGE, Client, Page, ReadError, object_path
+from bot.kube.client import PAGE, Client, Page, ReadError, is_name, object_path
 from bot.kube.discovery import NOTHING_KNOWN, Served
 from bot.kube.permissions import CONFIGURATION
+from bot.kube.plan import HOLDS_IN
 from bot.kube.reader import Reader, kueue_version
 
 AROUND = (
@@ -27,7 +33,11 @@ AROUND = (
 )  # fmt: skip
 """What the rules about waiting Workloads look at beside the Workloads; there is little of each."""
 AT_ONCE = 4
-"""Namespaces that are walked at once, where the cluster cannot be walked as a whole."""
+"""Lists that are walked at once, where the cluster cannot, or need not, be walked as a whole."""
+FEEDING = 100
+"""Where more namespaces lead into the queues that are asked for, the whole cluster is walked instead."""
+RELATED = 20
+"""ClusterQueues of the same cohort whose holders are asked for one by one; of more, their own status counts."""
 ROWS_AROUND = 20_000
 SHRINK_AT_ONCE = 100
 """Workloads that are made small before other work gets a turn."""
@@ -39,6 +49,7 @@ class Walk:
 
     reader: Reader
     namespaces: tuple[str, ...] = ()
+    queues: tuple[str, ...] = ()
     progress: Callable[[int, int | None], None] = lambda _done, _total: None
     objects: dict[str, list[o.KubeObject]] = field(default_factory=dict)
     covered: set[Scope] = field(default_factory=set)
@@ -50,6 +61,8 @@ class Walk:
     pages: int = 0
     read: int = 0
     served: Served = NOTHING_KNOWN
+    places: tuple[str, ...] | None = None
+    """The namespaces that were to be walked; None: the whole cluster, or nobody knows which."""
 
     @property
     def client(self) -> Client:
@@ -133,6 +146,11 @@ class Walk:
         if not self.served.has("Workload"):
             self.gaps.append(Gap("Workload", "this server does not serve Kueue's Workloads"))
             return
+        if self._feeding is not None:
+            await self._each(self._feeding)
+            await self._holders()
+            self._derive()
+            return
         if self._exact:
             await self._each(self._exact)
             return
@@ -149,6 +167,8 @@ class Walk:
             self.gaps.append(Gap("Workload", refused.reason))
 
     async def _each(self, namespaces: Iterable[str]) -> None:
+        named = self._exact or self._feeding is not None
+        self.places = tuple(namespaces) if named or Scope("Namespace") in self.covered else None
         turn = asyncio.Semaphore(AT_ONCE)
 
         async def walk(namespace: str) -> None:
@@ -158,6 +178,91 @@ class Walk:
                     self.gaps.append(Gap("Workload", refused.reason, namespace))
 
         await asyncio.gather(*(walk(namespace) for namespace in namespaces))
+
+    # --- of some queues alone ---
+
+    @property
+    def _named(self) -> frozenset[str]:
+        """The ClusterQueues that were asked for by name; empty when any was asked for by a pattern."""
+        return frozenset() if any(set(name) & set("*?[") for name in self.queues) else frozenset(self.queues)
+
+    @cached_property
+    def _feeding(self) -> tuple[str, ...] | None:
+        """The namespaces that lead into the queues that were asked for by name; None where not known, or not few."""
+        if not self._named or Scope("LocalQueue") not in self.covered or self._exact:
+            return None
+        local = [item for item in self.objects.get("LocalQueue", ()) if isinstance(item, o.LocalQueue)]
+        found = {item.namespace for item in local if item.spec.cluster_queue in self._named}
+        wanted = self.namespaces or ("*",)
+        chosen = sorted(name for name in found if any(fnmatch.fnmatchcase(name, pattern) for pattern in wanted))
+        return tuple(chosen) if len(chosen) <= FEEDING else None
+
+    def _cohort_of(self, names: Collection[str]) -> list[str]:
+        """The ClusterQueues that share a tree with these, these first."""
+        above = {item.name: item.parent for item in self.objects.get("Cohort", ()) if isinstance(item, o.Cohort)}
+
+        def root(name: str) -> str:
+            seen: set[str] = set()
+            while above.get(name) and name not in seen:
+                seen.add(name)
+                name = above[name]
+            return name
+
+        queues = [item for item in self.objects.get("ClusterQueue", ()) if isinstance(item, o.ClusterQueue)]
+        roots = {root(item.cohort) for item in queues if item.name in names and item.cohort}
+        related = {item.name for item in queues if item.cohort and root(item.cohort) in roots}
+        return [*sorted(names), *sorted(related - set(names))]
+
+    async def _holders(self) -> None:
+        """Read who holds quota in the queues and their cohort, wherever they are; a server may not be able to select so."""
+        turn = asyncio.Semaphore(AT_ONCE)
+        _, path, version = self._place("Workload")
+        there = {(item.namespace, item.name) for item in self.objects.get("Workload", ())}
+
+        async def ask(queue: str) -> None:
+            async with turn:
+                if HOLDS_IN in self.client.unsupported or not is_name(queue):
+                    return
+                query = (("fieldSelector", f"{HOLDS_IN}={queue}"),)
+                try:
+                    listing = await self.client.list(path, "Workload", version, query, rows=ROWS_AROUND)
+                except ReadError as error:
+                    if error.status == 400:
+                        self.client.unsupported.add(HOLDS_IN)
+                    elif queue in self._named:
+                        self.gaps.append(Gap("Workload", f"those with quota of {queue}: {error.reason}"))
+                    return
+            found = [
+                self.pool.shrink(item)
+                for item in listing.objects
+                if isinstance(item, o.Workload)
+                and phase_of(item) != "finished"
+                and (item.namespace, item.name) not in there
+                and Scope("Workload", item.namespace) not in self.covered
+            ]
+            self.objects.setdefault("Workload", []).extend(found)
+            self.odd |= {("Workload", *key): paths for key, paths in listing.odd.items()}
+            if listing.reason:
+                self.gaps.append(Gap("Workload", f"those with quota of {queue}: {listing.reason}"))
+            else:
+                self.covered.add(Scope("Workload", selector=s.holders(queue)))
+
+        await asyncio.gather(*(ask(queue) for queue in self._cohort_of(self._named)[: len(self._named) + RELATED]))
+
+    def _derive(self) -> None:
+        """Note what the namespaces prove together: who waits in the queues, and who holds, unless a queue counts more."""
+        if self.namespaces or not all(Scope("Workload", place) in self.covered for place in self.places or ()):
+            return
+        holding = Counter(
+            item.status.admission.cluster_queue
+            for item in self.objects.get("Workload", ())
+            if isinstance(item, o.Workload) and item.status.admission is not None
+        )
+        queues = {item.name: item for item in self.objects.get("ClusterQueue", ()) if isinstance(item, o.ClusterQueue)}
+        for name in self._named:
+            self.covered.add(Scope("Workload", selector=s.waiting(name)))
+            if name in queues and holding[name] >= queues[name].status.reserving_workloads:
+                self.covered.add(Scope("Workload", selector=s.holders(name)))
 
     async def _walk(self, namespace: str) -> ReadError | None:
         """Walk one list; give what refused it before anything was read, or note what broke it off half-way."""
@@ -206,7 +311,7 @@ class Walk:
 
     async def _pods(self) -> None:
         """Read the pods that have no node; they prove nothing by themselves, and are only signs of what to look at."""
-        for namespace in self._exact or ("",):
+        for namespace in self._feeding if self._feeding is not None else self._exact or ("",):
             _, path, version = self._place("Pod", namespace)
             query = (("fieldSelector", "status.phase=Pending,spec.nodeName="),)
             try:

@@ -433,12 +433,12 @@ def none_any_more(category: str) -> Message:
     return Message(f"{title}: none any more", [_section(f"*{title}*: none any more")])
 
 
-def not_all(errors: Sequence[str]) -> Message:
-    """Say that a part of the digest did not arrive, and how to see all of it."""
+def not_all(errors: Sequence[str], again: str = "whypending digest") -> Message:
+    """Say that a part of the digest did not arrive, and the command that shows all of it."""
     why = (
         "the bot lacks the scope files:write"
         if set(errors) == {"missing_scope"}
         else f"Slack said {words.listed(list(errors))}"
     )
-    text = f"Not all of this digest arrived here ({words.escape(why)}). All of it: {words.code('whypending digest')}"
+    text = f"Not all of this arrived here ({words.escape(why)}). All of it: {words.code(again)}"
     return Message(text, [_context(text)])

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from bot.core.digest_view import title
-from bot.core.queue_view import QueueReport, Row
+from bot.core.queue_view import QueueReport, Row, Use, main_rows
 from bot.render import words
 
 WIDTH = 1000
@@ -24,9 +24,6 @@ MEMBERS = 6
 QUEUES = 8
 SERIES = 5
 POINTS = 30
-
-Use = tuple[str, Row]
-"""A ClusterQueue's name and one of its rows."""
 
 
 class MissingPillowError(RuntimeError):
@@ -78,13 +75,6 @@ class _Card:
         written = io.BytesIO()
         cut.save(written, "PNG", optimize=True)
         return written.getvalue()
-
-
-def main_rows(rows: Sequence[Row], limit: int = 4) -> tuple[Row, ...]:
-    """Give the rows worth drawing: devices that are used or asked for, else whatever is; at most `limit`."""
-    busy = [row for row in rows if row.used or row.asked]
-    devices = [row for row in busy if "/" in row.resource]
-    return tuple((devices or busy or list(rows))[:limit])
 
 
 def of_queue(queue: QueueReport) -> bytes:

@@ -24,6 +24,7 @@ EXTRAS = {
     "channels:history": "a mention in a public channel's thread must name its job: the thread is not read",
     "groups:history": "a mention in a private channel's thread must name its job: the thread is not read",
     "im:history": "direct messages are not heard; the slash command works there",
+    "files:write": "digests and queues have no pictures, and what does not fit into their messages is not shown",
 }
 """What only some ways to ask need."""
 LINKS = {

@@ -5,6 +5,7 @@ named, and where one of them may be asked about at level `queue` or wider, all t
 """
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -14,20 +15,22 @@ from bot.core import queue_view
 from bot.core.access import LEVELS, Grant
 from bot.core.diagnosis import Level
 from bot.core.digest import Selection
+from bot.core.digest_view import EVERYTHING, View
 from bot.core.reference import JobRef
 from bot.core.snapshot import Snapshot
 from bot.kube.client import ReadError, is_name
 from bot.render import digest as rendered
+from bot.render import picture as pictures
 from bot.render import queue as rendered_queue
 from bot.render.card import Message
 from bot.render.words import code, escape
 from bot.service import Service, UnknownClusterError
 from bot.slack.desk import Desk
-from bot.slack.digest import PAUSE_SECONDS
+from bot.slack.digest import PAUSE_SECONDS, Picture, everything, upload
 from bot.slack.gate import place_of
 from bot.slack.persons import Asker
 from bot.slack.post import Place, Undeliverable
-from bot.survey import Surveyed, seen, survey
+from bot.survey import Surveyed, aside, seen, survey
 
 SECONDS = 120.0
 """After so long a walk of a whole cluster is given up."""
@@ -50,7 +53,17 @@ class Sight:
     named: frozenset[str]
     level: Level
     private: bool
+    least: Level = "namespace"
+    """The level that holds for every one of the namespaces."""
     refusal: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A picture, and in words what it shows."""
+
+    content: bytes
+    words: str
 
 
 class Queues:
@@ -126,26 +139,26 @@ class Queues:
     async def _queue(self, name: str, cluster: str, asker: Asker, place: Place) -> str:
         wanted = queue_view.selection(name)
         found = await survey(self.service, wanted, cluster)
-        queue = queue_view.of_queue(found.snapshot, name, found.report, self.service.thresholds)
+        queue = await aside(lambda: queue_view.of_queue(found.snapshot, name, found.report, self.service.thresholds))
         concerned = _concerned(found, name)
         sight = await self._sight(concerned or _all(found.snapshot), cluster, asker, place)
         if sight.refusal or not queue.rows:
             # the same words for a queue of others and for one that does not exist
             near = [] if sight.refusal else _own(queue.suggestions, found.snapshot, sight.named)
             meant = f" Did you mean {' or '.join(map(code, near))}?" if near else ""
-            unread = f" {escape(found.report.missing[0])}." if found.report.missing else ""
+            unread = " Not everything could be read." if found.report.missing else ""
             text = f"No ClusterQueue {code(name)} is used by a namespace that may be asked about here.{meant}{unread}"
             await self._whisper(place, [_said(text)])
             return "refused" if sight.refusal else "not-found"
-        await asyncio.sleep(0)
         named = replace(wanted, named=tuple(sorted(sight.named)))
         shown = await seen(found, named, sight.level, self.service.thresholds)
         wide = sight.level != "namespace"
         sees = {held.namespace: wide or held.namespace in sight.named for held in queue.holders}
-        if not wide:
+        if sight.level not in {"cohort", "all"}:
             queue = replace(queue, levels=())
         messages = [rendered_queue.root(queue, shown), *rendered_queue.replies(queue, shown, sees)]
-        await self._put(place, messages, private=sight.private)
+        files = [] if sight.private else await self._files(found, named, sight.level, shown, lambda: _of_queue(queue))
+        await self._put(place, messages, private=sight.private, files=files, again=f"whypending queue {name}")
         return "answered"
 
     async def _digest(self, cluster: str, asker: Asker, place: Place) -> str:
@@ -158,14 +171,39 @@ class Queues:
         if sight.refusal:
             await self._whisper(place, [_said(escape(sight.refusal))])
             return "refused"
-        everything = len(sight.namespaces) == len(listing.objects)
-        wanted = Selection(namespaces=("*",) if everything else tuple(sorted(sight.namespaces)))
+        all_of_them = len(sight.namespaces) == len(listing.objects)
+        wanted = Selection(namespaces=("*",) if all_of_them else tuple(sorted(sight.namespaces)))
         found = await survey(self.service, wanted, cluster)
-        await asyncio.sleep(0)
         named = Selection(named=tuple(sorted(sight.named)))
-        shown = await seen(found, named, "namespace", self.service.thresholds)
-        await self._put(place, [rendered.root(shown), *rendered.replies(shown)], private=sight.private)
+        level: Level = "all" if sight.least == "all" else "namespace"
+        shown = await seen(found, named, level, self.service.thresholds)
+
+        def picture() -> Drawn | None:
+            named = {line.queue for line in shown.lines}
+            drawn = [use for use in queue_view.uses(found.snapshot, found.report) if use[0] in named]
+            return Drawn(pictures.of_digest(drawn, ()), pictures.described(drawn, ())) if drawn else None
+
+        files = [] if sight.private else await self._files(found, named, level, shown, picture)
+        messages = [rendered.root(shown), *rendered.replies(shown)]
+        await self._put(place, messages, private=sight.private, files=files, again="whypending digest")
         return "answered"
+
+    async def _files(
+        self, found: Surveyed, named: Selection, level: Level, shown: View, draw: Callable[[], Drawn | None]
+    ) -> list[Picture]:
+        """Give the picture, where pictures can be drawn, and what the messages leave out."""
+        files = []
+        try:
+            drawn = await aside(draw)
+        except pictures.MissingPillowError as missing:
+            _log.debug("no picture", error=str(missing))
+        else:
+            if drawn is not None:
+                files.append(Picture("queues.png", drawn.content, "Quota", drawn.words))
+        if rendered.needs_tail(shown):
+            whole = await seen(found, named, level, self.service.thresholds, examples=EVERYTHING)
+            files.append(everything(await aside(lambda: rendered.text(whole))))
+        return files
 
     async def _sight(self, namespaces: Iterable[str], cluster: str, asker: Asker, place: Place) -> Sight:
         where = place_of(place.channel)
@@ -184,31 +222,40 @@ class Queues:
         granted = alone if private else shown
         if not granted:
             return Sight(frozenset(), frozenset(), "namespace", private=True, refusal=refusal)
-        level = max((grant.level for grant in granted.values()), key=LEVELS.index)
+        levels = sorted((grant.level for grant in granted.values()), key=LEVELS.index)
         person = (await self.desk.gate.known(asker))[0] if private or not where else None
         named = self.desk.gate.policy.listed(granted, where, cluster, person)
-        return Sight(frozenset(granted), frozenset(named), level, private)
+        return Sight(frozenset(granted), frozenset(named), levels[-1], private, levels[0])
 
     # Posting
 
-    async def _put(self, place: Place, messages: Sequence[Message], *, private: bool) -> None:
-        if not private:
-            try:
-                ts = place.thread_ts
-                for at, message in enumerate(messages):
-                    if at:
-                        await asyncio.sleep(self.pause)
-                    posted = await self.desk.poster.post(place.channel, rendered.forms(message), thread_ts=ts)
-                    ts = ts or posted.ts
-            except Undeliverable as refused:
-                if not refused.unwelcome:
-                    raise
-                why = self.desk.why_private(refused)
-                await self._whisper(
-                    place, [*messages[:-1], Message(messages[-1].text, messages[-1].blocks), _said(why)]
-                )
+    async def _put(
+        self, place: Place, messages: Sequence[Message], *, private: bool, files: Sequence[Picture], again: str
+    ) -> None:
+        """Post messages, the first one as the root, and files into their thread; `again` is the command that shows all of it."""
+        if private:
+            await self._whisper(place, messages)
             return
-        await self._whisper(place, messages)
+        poster = self.desk.poster
+        try:
+            ts = place.thread_ts
+            for at, message in enumerate(messages):
+                if at:
+                    await asyncio.sleep(self.pause)
+                posted = await poster.post(place.channel, rendered.forms(message), thread_ts=ts)
+                ts = ts or posted.ts
+        except Undeliverable as refused:
+            if not refused.unwelcome:
+                raise
+            why = self.desk.why_private(refused)
+            await self._whisper(place, [*messages[:-1], Message(messages[-1].text, messages[-1].blocks), _said(why)])
+            return
+        for file in files:
+            await asyncio.sleep(self.pause)
+            error = await upload(poster, place.channel, ts, file)
+            if error and not file.described:  # a picture says nothing that the text does not
+                with contextlib.suppress(Undeliverable):
+                    await poster.post(place.channel, rendered.forms(rendered.not_all([error], again)), thread_ts=ts)
 
     async def _whisper(self, place: Place, messages: Sequence[Message]) -> None:
         for message in messages[:WHISPERS]:
@@ -217,6 +264,10 @@ class Queues:
             except Undeliverable as lost:
                 _log.error("nobody heard", error=lost.error)
                 return
+
+
+def _of_queue(queue: queue_view.QueueReport) -> Drawn:
+    return Drawn(pictures.of_queue(queue), rendered_queue.described(queue, queue_view.main_rows(queue.rows)))
 
 
 def _concerned(found: Surveyed, name: str) -> set[str]:
