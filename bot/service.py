@@ -282,6 +282,7 @@ def site_of(cluster: settings_of.Cluster) -> Site:
         Templates(
             headlamp=headlamp.base_url if headlamp else "",
             headlamp_cluster=headlamp.cluster_name if headlamp else "main",
+            cluster=cluster.name,
             headlamp_features=frozenset(headlamp.features) if headlamp else frozenset(),
             kueueviz=kueueviz.base_url if kueueviz else "",
             own=cluster.links.templates,

@@ -273,7 +273,7 @@ async def test_exec_plugins_and_contexts(tmp_path: Path) -> None:
 async def test_a_missing_file_and_a_missing_context_are_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     config = kubeconfig(tmp_path / "config", "http://127.0.0.1:9", {"token": "t"})
     async with Client(Cluster(kubeconfig=str(tmp_path / "absent"))) as kube:
-        with pytest.raises(ReadError, match="there is no kubeconfig at .*absent"):
+        with pytest.raises(ReadError, match=r"there is no kubeconfig at .*absent"):
             await kube.body("/version")
     assert not [record for record in caplog.records if record.name.startswith("kubernetes")], "one sentence is enough"
     async with Client(Cluster(kubeconfig=config, context="nowhere")) as kube:

@@ -12,7 +12,7 @@ import pytest
 
 from bot.demo import apiserver
 from bot.demo.apiserver import Fault, RecordedApi
-from bot.demo.slack import Channel, LocalSlack, Person
+from bot.demo.slack import BOT, Channel, LocalSlack, Person, mention_event
 from bot.slack.watching import SIGNATURE
 from tests.test_app import KUBECONFIG, start
 from tests.test_watch import same_job
@@ -33,12 +33,12 @@ class Lab:
     api_url: str
     process: asyncio.subprocess.Process | None = None
 
-    async def start(self) -> None:
+    async def start(self, **environment: str) -> None:
         """Start a process; give it back once it is connected."""
         greeted = len(self.slack.called("auth.test"))
         self.process = await start(
             self.folder, self.api_url, WHYPENDING_LEASE_SECONDS="1", WHYPENDING_WATCH_POLL_SECONDS="0.2",
-            WHYPENDING_WATCH_SETTLE_SECONDS="0",
+            WHYPENDING_WATCH_SETTLE_SECONDS="0", **environment,
         )  # fmt: skip
         await self.slack.until(lambda: len(self.slack.called("auth.test")) > greeted or None, seconds=60)
         await self.slack.connected(seconds=60)
@@ -109,6 +109,25 @@ async def test_killed_before_anything_was_posted_whoever_asked_is_told_and_can_a
         await at.slack.click(notice, at.ml, at.ann, "ask-again")
         await at.slack.until(lambda: at.cards() or None)
         assert len(at.notices()) == 1
+
+
+async def test_killed_as_soon_as_it_was_acknowledged_whoever_asked_is_told(tmp_path: Path) -> None:
+    async with lab(tmp_path) as at:
+        await at.start(WHYPENDING_QUESTIONS_AT_ONCE="1")
+        at.api.faults.append(Fault("/api", hang=True))
+        await at.ask()
+        for name in ("second", "third"):  # they wait for their turn
+            await at.ask(f"team-a/{name}")
+        said = at.slack.put(at.ml, {"user": at.ann.id, "text": f"<@{BOT}> team-a/fourth", "team": at.ann.team})
+        await at.slack.event(mention_event("app_mention", said, at.ml, at.ann), at.ann)
+        await at.kill()
+        at.api.faults.clear()
+        await at.start()
+        await at.slack.until(lambda: len(at.notices()) == 4 or None, seconds=60)
+        told = "\n".join(shown(notice) for notice in at.notices())
+        for asked in ("team-a/train", "team-a/second", "team-a/third", "your question"):
+            assert asked in told
+        assert {notice["ephemeral"] for notice in at.notices()} == {at.ann.id}
 
 
 async def test_killed_between_root_and_card_the_thread_says_so_and_answers_when_asked_again(tmp_path: Path) -> None:

@@ -28,13 +28,15 @@ def an_answer(**changes: Any) -> Answer:
     return Answer(**values)
 
 
-async def asked_and_answered(world: World, text: str = "team-a/train") -> None:
+async def asked_and_answered(world: World, text: str = "team-a/train") -> bool:
+    """Ask, wait for the answer, and say whether Slack had its acknowledgement."""
     roots = len(world.ml.roots())
-    await world.ask(text)
+    delivery = await world.ask(text)
     await world.slack.until(lambda: len(world.ml.roots()) > roots or None)
     root = world.ml.roots()[-1]
     await world.slack.until(lambda: world.ml.thread(root["ts"]) or None)
     assert SENTENCE in shown(world.ml.thread(root["ts"])[0])
+    return delivery.acked_at is not None
 
 
 async def fill(store: Store) -> None:
@@ -104,7 +106,9 @@ async def test_questions_are_answered_while_sqlite_is_locked_and_kept_again_afte
         await asked_and_answered(world)
         other = sqlite3.connect(path, isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
-        await asked_and_answered(world)
+        acknowledged = await asked_and_answered(world)
+        assert acknowledged
+        assert other.in_transaction, "nobody waited for the store"
         memory = world.bot.memory
         assert "in time" in memory.problem or "locked" in memory.problem
         other.execute("ROLLBACK")

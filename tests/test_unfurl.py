@@ -7,7 +7,10 @@ from typing import Any
 import pytest
 import structlog
 
+from bot.core.diagnosis import JobId
 from bot.demo.slack import BOT, LocalSlack
+from bot.render.links import job_links
+from bot.service import site_of
 from bot.settings import Access, Cluster
 from bot.slack.unfurl import linked
 from tests.clusters import recorded
@@ -188,3 +191,57 @@ async def test_what_slack_refuses_is_logged_and_disturbs_nobody(failure: dict[st
             assert [m for m in world.ml.messages if m["user"] == BOT] == []
     told = [entry for entry in logs if entry["event"].startswith(("link not shown", "links show no verdicts"))]
     assert len(told) == (1 if failure.get("error") == "missing_scope" else 2)
+
+
+# Templates of the site's own
+
+
+GRAFANA = "https://grafana.example.com/d/jobs?var-cluster={cluster}&var-namespace={namespace}&var-job={name}"
+CONSOLE = "https://console.example.com/{cluster}/ns/{namespace}/{kind}/{name}"
+OWN = (
+    {"name": "prod", "links": {"templates": {"Grafana": GRAFANA, "Console": CONSOLE}}},
+    {"name": "lab", "links": {"templates": {"Console": CONSOLE, "Docs": "https://docs.example.com/{namespace}"}}},
+)
+
+
+@pytest.mark.parametrize(
+    ("url", "found"),
+    [
+        ("https://grafana.example.com/d/jobs?var-job=train&var-namespace=team-a&var-cluster=prod&from=now-6h#top",
+         ("prod", "team-a", "", "train")),
+        ("https://grafana.example.com/d/jobs/?var-job=train&amp;var-namespace=team-a&amp;var-cluster=prod",
+         ("prod", "team-a", "", "train")),
+        ("https://console.example.com/lab/ns/team-a/RayJob/train/", ("lab", "team-a", "RayJob", "train")),
+        ("https://console.example.com/other/ns/team-a/Job/train", None),
+        ("https://console.example.com/lab/ns/team-a/Job/train/logs", None),
+        ("https://console.example.com/lab/ns/team-a%2Fx/Job/train", None),
+        ("https://console.example.com/lab/ns/Team_A/Job/train", None),
+        ("https://console.example.com@evil.example.com/lab/ns/team-a/Job/train", None),
+        ("https://grafana.example.com/d/jobs?var-namespace=team-a&var-cluster=prod", None),
+        ("https://grafana.example.com/d/other?var-job=train&var-namespace=team-a&var-cluster=prod", None),
+        ("https://docs.example.com/team-a", None),
+    ],
+)  # fmt: skip
+def test_a_link_of_a_template_is_about_its_job(url: str, found: tuple[str, str, str, str] | None) -> None:
+    ref = linked(url, [Cluster.model_validate(each) for each in OWN])
+    assert (ref and (ref.cluster, ref.namespace, ref.kind, ref.name)) == found
+
+
+def test_what_a_template_makes_is_read_again() -> None:
+    cluster = Cluster.model_validate(OWN[0])
+    made = job_links(JobId("batch/v1", "Job", "team-a", "train"), site_of(cluster).links)
+    for url in (made["Grafana"], made["Console"]):
+        assert "prod" in url
+        ref = linked(url, [cluster])
+        assert ref is not None
+        assert (ref.cluster, ref.namespace, ref.name) == ("prod", "team-a", "train")
+
+
+async def test_a_pasted_link_of_a_template_shows_the_verdict_and_how_to_ask_here() -> None:
+    slack = LocalSlack()
+    slack.unfurl_domains = {"console.example.com"}
+    clusters = ({"name": "", "links": {"templates": {"Console": "https://console.example.com/{namespace}/{name}"}}},)
+    async with workspace(recorded(QUOTA), slack=slack, clusters=clusters, slack_command="/why") as world:
+        seen = await unfurled(world, await slack.say("https://console.example.com/team-a/train", world.ml, world.ann))
+        assert SENTENCE in shown(seen)
+        assert "/why team-a/train" in shown(seen)

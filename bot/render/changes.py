@@ -45,12 +45,14 @@ def interrupted(asked: str, users: list[str], *, perhaps: bool) -> Message:
     """Say that an answer was interrupted by a restart, with a button that asks again.
 
     Args:
-        asked: the question as it can be asked again.
+        asked: the question as it can be asked again; "" where it is not known.
         users: who asked.
         perhaps: whether it may stand in Slack all the same: that could not be looked up.
     """
     why = "The bot was restarted while it worked on the answer."
     why += " If no card stands here, ask again." if perhaps else " Ask again to get it."
+    if not asked:
+        return _message("Interrupted", "your question", why, users, [])
     return _message("Interrupted", code(words.middle(asked, 200)), why, users, [_again(asked, "Ask again")])
 
 

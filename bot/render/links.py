@@ -8,7 +8,7 @@ KueueViz `src/App.jsx`.
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from urllib.parse import quote, urlsplit
+from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 from bot.core import kinds
 from bot.core.diagnosis import Diagnosis, JobId, Link
@@ -53,13 +53,15 @@ _KUEUEVIZ = {
 class Templates:
     """The sites of one cluster; "" where there is none.
 
-    `headlamp` and `kueueviz` are base URLs, `headlamp_cluster` the name by which Headlamp knows the cluster,
+    `headlamp` and `kueueviz` are base URLs, `headlamp_cluster` the name by which Headlamp knows the cluster, `cluster` the
+    configured one,
     `headlamp_features` the later pages that this Headlamp has ("cohorts", "topologies"). `own` are templates by the
     label of their button, with {cluster}, {namespace}, {kind} and {name} of the job, each percent-encoded.
     """
 
     headlamp: str = ""
     headlamp_cluster: str = "main"
+    cluster: str = ""
     headlamp_features: frozenset[str] = frozenset()
     kueueviz: str = ""
     own: Mapping[str, str] = field(default_factory=dict)
@@ -82,6 +84,11 @@ class Templates:
                     " for example 'https://grafana.example.com/d/jobs?var-namespace={namespace}&var-job={name}'"
                 )
                 raise ValueError(msg)
+
+    @property
+    def cluster_label(self) -> str:
+        """What stands for {cluster}: the name that Headlamp has for it where there is one, else the configured one."""
+        return self.headlamp_cluster if self.headlamp or not self.cluster else self.cluster
 
 
 def _require_web(what: str, url: str) -> None:
@@ -106,7 +113,7 @@ def job_links(job: JobId, templates: Templates, *, own_only: bool = False) -> di
         return {}
     found = {} if own_only else _links(job.kind, job.namespace, job.name, templates)
     values = {
-        "cluster": templates.headlamp_cluster,
+        "cluster": templates.cluster_label,
         "namespace": job.namespace,
         "kind": job.kind,
         "name": job.name,
@@ -114,6 +121,38 @@ def job_links(job: JobId, templates: Templates, *, own_only: bool = False) -> di
     for label, template in templates.own.items():
         found[label] = _PLACEHOLDER.sub(lambda part: quote(values[part[1]], safe=""), template)
     return found
+
+
+def read(url: str, template: str) -> dict[str, str] | None:
+    """Read a link as one that was made from a template; None when it was not, or tells no namespace and name.
+
+    What a page adds to its own address is no matter: further parameters, another order, a fragment. Never raises.
+    """
+    try:
+        seen, made = urlsplit(url), urlsplit(template)
+        same = (seen.scheme, seen.hostname, seen.port) == (made.scheme, made.hostname, made.port) and not seen.username
+    except ValueError:
+        return None
+    found: dict[str, str] = {}
+    parts = [(made.path.rstrip("/"), seen.path.rstrip("/"))]
+    parts += [(made.fragment, seen.fragment)] if "{" in made.fragment else []
+    given = dict(parse_qsl(seen.query, keep_blank_values=True))
+    parts += [
+        (value, quote(given.get(key, ""), safe="")) for key, value in parse_qsl(made.query, keep_blank_values=True)
+    ]
+    if not same or not all(_matches(pattern, text, found) for pattern, text in parts):
+        return None
+    return found if {"namespace", "name"} <= found.keys() else None
+
+
+def _matches(template: str, text: str, found: dict[str, str]) -> bool:
+    """Match a part of an address, and take what stands for the placeholders; the same one twice stands for the same."""
+    pieces = _PLACEHOLDER.split(template)
+    pattern = "".join(re.escape(unquote(piece)) if at % 2 == 0 else "([^/?#&=]+?)" for at, piece in enumerate(pieces))
+    whole = re.fullmatch(pattern, unquote(text))
+    if whole is None:
+        return False
+    return all(found.setdefault(name, value) == value for name, value in zip(pieces[1::2], whole.groups(), strict=True))
 
 
 def _links(kind: str, namespace: str, name: str, templates: Templates) -> dict[str, str]:

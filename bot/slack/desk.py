@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypedDict
 
 from bot import telemetry
-from bot.core.access import STRANGER, Decision, Grant
+from bot.core.access import STRANGER, Decision, Grant, Person
 from bot.core.diagnosis import Diagnosis
 from bot.core.disclosure import Audience
 from bot.core.reference import BadReferenceError, JobRef, parse
@@ -20,14 +20,14 @@ from bot.render import details, site
 from bot.render.card import Message
 from bot.settings import Settings
 from bot.slack import wording
-from bot.slack.deliveries import Deliveries, taken
+from bot.slack.deliveries import Deliveries, Receipt, taken
 from bot.slack.gate import Gate, Permits, place_of
 from bot.slack.memory import Memory
 from bot.slack.people import People
 from bot.slack.persons import Asker, Home, asker_of
 from bot.slack.post import Place, Poster, Undeliverable
 from bot.slack.work import Job, Work
-from bot.store import Answer
+from bot.store import Answer, new_id
 
 ACKNOWLEDGE_SECONDS = 3.0
 """How long work waits for its acknowledgement to be on its way."""
@@ -62,6 +62,8 @@ class Question:
     """Who may see what of the answer; None when Slack or the cluster has to be asked first."""
     private: bool = False
     """Whether whoever asked wants to read the answer alone."""
+    key: str = field(default_factory=new_id)
+    """The id of the answer in the memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,11 +167,14 @@ class Desk:
         question = self.admit(ref, asker, place, entry)
         return replace(question, private=private) if isinstance(question, Question) else question
 
-    def defaults(self, asker: Asker, place: Place) -> Defaults:
-        """Give what is meant where a reference leaves something out, and the clusters that this person may ask about."""
+    def defaults(self, asker: Asker, place: Place, person: Person | None = None) -> Defaults:
+        """Give what is meant where a reference leaves something out, and the clusters that this person may ask about.
+
+        `person` with user groups where those are known; without, clusters that only a group may ask about are not among them.
+        """
         held = self.settings.channel(place.channel)
         names = [cluster.name for cluster in self.settings.clusters]
-        person = self.gate.person(asker)
+        person = person or self.gate.person(asker)
         askable = self.gate.policy.clusters(person, place_of(place.channel), names)
         return {
             "default_namespace": held.default_namespace if person.member else "",
@@ -220,7 +225,8 @@ class Desk:
             sent: set once the acknowledgement is on its way; the work begins after that.
         """
         place, ref = question.place, question.ref
-        if self.hand_over(name, do, sent, place=place, asked=ref.asked, entry=question.entry, cluster=ref.cluster):
+        noted = asked_in(place, question.asker, question.key)
+        if self.hand_over(name, do, sent, place=place, asked=ref.asked, entry=question.entry, ref=ref, noted=noted):
             return None
         self.record(question, "ending" if self.work.closed else "too-many")
         return self.busy(question.ref.asked)
@@ -234,7 +240,8 @@ class Desk:
         place: Place,
         asked: str,
         entry: str,
-        cluster: str = "",
+        ref: JobRef | None = None,
+        noted: Answer | None = None,
     ) -> bool:
         """Hand work over that may be no question yet; False when there is too much already, see `busy`.
 
@@ -245,9 +252,12 @@ class Desk:
             place: where whoever asked is told when the process ends before it is done.
             asked: what it is about, in a few words.
             entry: how it came in.
-            cluster: which cluster it reads, "" when that is not known yet.
+            ref: the job that it is about, None when that is not known yet.
+            noted: what is written down before the acknowledgement, so that whoever asked hears of it even when the process
+                dies; None when nobody waits for an answer.
         """
         deliveries = taken()
+        first: asyncio.Future[bool]
 
         async def work() -> None:
             if sent is not None:
@@ -256,15 +266,34 @@ class Desk:
                         await sent.wait()
                 except TimeoutError:
                     _log.warning("acknowledgement late", entry=entry)
-            if not await self.memory.first(deliveries):
+            if not await first:
                 telemetry.REPEATED.labels(entry=entry).inc()
                 return
-            await do()
+            try:
+                await do()
+            except Exception:
+                if noted is not None:
+                    await self.reach(place, wording.broke(asked), entry)
+                    await self.memory.settled(noted.id)
+                raise
+            if noted is not None:
+                await self.memory.settled(noted.id)
 
         async def abandon() -> None:
-            await self.poster.whisper(place, [wording.restarting(asked)])
+            told = False
+            try:
+                await self.poster.whisper(place, [wording.restarting(asked)])
+                told = True
+            finally:
+                if noted is not None:
+                    await self.memory.left(noted.id, told=told)
 
-        return self.work.take(Job(name, work, abandon, cluster))
+        if not self.work.take(Job(name, work, abandon, ref.cluster if ref is not None else "")):
+            return False
+        first = self.memory.take_in(deliveries, ref, noted)
+        if isinstance(sent, Receipt):
+            sent.after(first)
+        return True
 
     def busy(self, asked: str) -> Message:
         """Say why no more work is taken."""
@@ -323,16 +352,8 @@ class Desk:
 
         Gives where the answer ended up, None when there was none.
         """
-        asker, place = question.asker, question.place
-        key = await self.memory.begin(
-            question.ref,
-            Answer("", asker.team, asker.user, place.channel, "", "", "", 0.0, asker.enterprise),
-        )
-        try:
-            return await self._answer(question, key)
-        except asyncio.CancelledError:  # the process ends: whoever asked hears of it, see `hand_over`
-            await self.memory.left(key)
-            raise
+        key = await self.memory.begin(question.ref, asked_in(question.place, question.asker, question.key))
+        return await self._answer(question, key)
 
     async def _answer(self, question: Question, key: str) -> Outcome | None:
         question, decision = await self.decided(question)
@@ -575,6 +596,11 @@ class Desk:
 
 SIGNATURE = "whypending_answer"
 """The event type in the metadata of the messages that answer a question."""
+
+
+def asked_in(place: Place, asker: Asker, key: str = "") -> Answer:
+    """Give what is noted of an answer before anything is known of it but who asked, and where."""
+    return Answer(key, asker.team, asker.user, place.channel, "", "", "", 0.0, asker.enterprise)
 
 
 def sign(key: str, part: str) -> dict[str, Any]:

@@ -83,7 +83,9 @@ def _scopes(settings: Settings, granted: set[str]) -> list[Check]:
         needed["usergroups:read"] = "access rules with user groups cannot be used"
     if any(cluster.access_review for cluster in settings.clusters):
         needed["users:read"] = needed["users:read.email"] = "access_review refuses everybody"
-    if any(cluster.links.headlamp or cluster.links.kueueviz for cluster in settings.clusters):
+    if any(
+        cluster.links.headlamp or cluster.links.kueueviz or cluster.links.templates for cluster in settings.clusters
+    ):
         extras |= LINKS
     checks = [_scope(name, without, ok=False) for name, without in needed.items() if name not in granted]
     checks += [_scope(name, without, ok=None) for name, without in extras.items() if name not in granted]

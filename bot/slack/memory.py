@@ -10,7 +10,8 @@ import os
 import secrets
 import socket
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from bot import telemetry
@@ -26,8 +27,19 @@ LAST_SECONDS = 11.0
 """How long what was asked of the store may still take at the end: a little longer than a locked SQLite file's limit."""
 RETRY_SECONDS = 5.0
 PRUNE_SECONDS = 900.0
+TOGETHER = 200
+"""Deliveries that are written down in one transaction."""
 
 _log = telemetry.log("memory")
+
+
+@dataclass(frozen=True, slots=True)
+class _Arrived:
+    """A delivery that is to be written down, with the answer that it asks for, and who waits for it."""
+
+    keys: tuple[str, ...]
+    answer: Answer | None
+    first: asyncio.Future[bool]
 
 
 class Memory:
@@ -49,7 +61,10 @@ class Memory:
         self._rest_until = 0.0
         self._pruned = float("-inf")
         self._rooted: set[str] = set()
+        self._open: dict[str, Answer] = {}
+        self._arrived: list[_Arrived] = []
         self._asked: set[asyncio.Future[Any]] = set()
+        self._writer: asyncio.Task[None] | None = None
 
     @contextlib.asynccontextmanager
     async def kept(self) -> AsyncIterator["Memory"]:
@@ -163,20 +178,76 @@ class Memory:
                 return False
         return True
 
+    def take_in(
+        self, keys: Sequence[str], ref: JobRef | None = None, where: Answer | None = None
+    ) -> asyncio.Future[bool]:
+        """Begin at once to write down what was delivered; gives whether it is new to all replicas.
+
+        What comes at the same time is written together. Without a store everything counts as new.
+
+        Args:
+            keys: by which a repeated delivery is known.
+            ref: the job that is asked about; None where that is not known yet.
+            where: the answer that is asked for, with its id, who asked, and the place; None when nobody waits for one.
+        """
+        first: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        if not self.works or (not keys and where is None):
+            first.set_result(True)
+            return first
+        answer = self._asked_for(ref, where) if where is not None else None
+        self._arrived.append(_Arrived(tuple(keys), answer, first))
+        if self._writer is None:
+            self._writer = asyncio.create_task(self._write_down(), name="take in")
+        return first
+
+    async def _write_down(self) -> None:
+        try:
+            while self._arrived:
+                some, self._arrived = self._arrived[:TOGETHER], self._arrived[TOGETHER:]
+                now, rows = self.clock(), [(each.keys, each.answer) for each in some]
+                told: Sequence[bool] = ()
+                try:
+                    told = await self.ask("take in", lambda store, rows=rows, now=now: store.take_in(rows, now), ())  # type: ignore[misc]
+                finally:
+                    for each, first in zip(some, told or [True] * len(some), strict=True):
+                        if not first and each.answer is not None:
+                            self._open.pop(each.answer.id, None)
+                        if not each.first.done():
+                            each.first.set_result(first)
+        finally:
+            self._writer = None
+
     # Answers
 
-    async def begin(self, ref: JobRef, where: Answer) -> str:
-        """Note that a question is being answered; give the answer's id. `where` has who asked and the place."""
+    def _asked_for(self, ref: JobRef | None, where: Answer) -> Answer:
         answer = Answer(
-            new_id(), where.team, where.user, where.channel, ref.namespace, ref.name, "asked", self.clock(),
-            enterprise=where.enterprise, thread=where.thread, cluster=ref.cluster, kind=ref.kind, owner=self.owner,
-            lease=self.clock() + self.lease,
+            where.id or new_id(), where.team, where.user, where.channel, ref.namespace if ref else "", ref.name if ref else "",
+            "asked", self.clock(), enterprise=where.enterprise, thread=where.thread, cluster=ref.cluster if ref else "",
+            kind=ref.kind if ref else "", owner=self.owner, lease=self.clock() + self.lease,
         )  # fmt: skip
+        self._open[answer.id] = answer
+        return answer
+
+    async def begin(self, ref: JobRef, where: Answer) -> str:
+        """Note that a question is being answered; give the answer's id. `where` has who asked and the place.
+
+        What was noted with the delivery (see `take_in`) is not noted again, but brought up to date.
+        """
+        if (noted := self._open.get(where.id)) is not None:
+            now = {"namespace": ref.namespace, "name": ref.name, "kind": ref.kind, "cluster": ref.cluster}
+            now |= {"thread": where.thread} if where.thread else {}
+            if changed := {key: value for key, value in now.items() if getattr(noted, key) != value}:
+                self._open[where.id] = replace(noted, **changed)  # type: ignore[arg-type] # all of them are texts
+                await self.note(where.id, **changed)
+            return where.id
+        answer = self._asked_for(ref, where)
         await self.ask("begin", lambda store: store.begin_answer(answer), None)
         return answer.id
 
     async def note(self, answer_id: str, **changes: Any) -> None:  # noqa: ANN401 - columns of different types
         """Note how far an answer is."""
+        if "state" in changes:
+            self._open.pop(answer_id, None)
         await self.ask("note", lambda store: store.change_answer(answer_id, **changes), None)
 
     async def rooted(self, answer_id: str, root: str) -> None:
@@ -184,11 +255,22 @@ class Memory:
         self._rooted.add(answer_id)
         await self.note(answer_id, thread=root)
 
-    async def left(self, answer_id: str) -> None:
-        """Leave an answer because the process ends: a thread that has begun is told by whoever takes over, at once."""
-        changes: dict[str, Any] = {"lease": 0.0} if answer_id in self._rooted else {"state": "interrupted"}
+    async def left(self, answer_id: str, *, told: bool) -> None:
+        """Leave an answer because the process ends.
+
+        A thread that has begun is told by whoever takes over, at once, and so is whoever asked and was not `told`.
+        """
+        if answer_id not in self._open:
+            return
+        changes: dict[str, Any] = {"state": "interrupted"} if told and answer_id not in self._rooted else {"lease": 0.0}
         self._rooted.discard(answer_id)
+        self._open.pop(answer_id, None)
         await self.note(answer_id, **changes)
+
+    async def settled(self, answer_id: str) -> None:
+        """Note that nobody waits for an answer any more, if that was not noted yet."""
+        if answer_id in self._open:
+            await self.note(answer_id, state="unanswered")
 
     async def answered(self, answer_id: str, diagnosis: Diagnosis, thread: str, message: str) -> None:
         """Note that an answer stands in Slack, or went to whoever asked alone."""

@@ -71,7 +71,7 @@ class Recovery:
         where = await self._tell(answer, thread, said)
         telemetry.audit(
             "interrupted", enterprise=answer.enterprise, team=answer.team, user=answer.user, channel=answer.channel,
-            asked=_ref(answer).asked, cluster=answer.cluster, place=where,
+            asked=_asked(answer), cluster=answer.cluster, place=where,
         )  # fmt: skip
 
     async def _tell(self, answer: Answer, thread: str, said: Message) -> str:
@@ -147,4 +147,7 @@ def _ref(answer: Answer) -> JobRef:
 
 
 def _asked(answer: Answer) -> str:
+    """Give the question as it can be asked again, "" where it died before it was known."""
+    if not answer.name:
+        return ""
     return f"{answer.cluster}:{_ref(answer).asked}" if answer.cluster else _ref(answer).asked

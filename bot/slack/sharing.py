@@ -2,15 +2,15 @@
 
 import contextlib
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from cachetools import TTLCache
 
 from bot import telemetry
 from bot.slack import wording
-from bot.slack.desk import Desk, Question
+from bot.slack.desk import Desk, Question, asked_in
 from bot.slack.post import Undeliverable
-from bot.store import Answer
 
 SECONDS = 3600.0
 """How long a press is remembered; afterwards the button is gone from the message that was replaced."""
@@ -48,7 +48,7 @@ class Sharing:
             return
         self._shared[pressed] = None
         asker, place = question.asker, question.place
-        answer = Answer("", asker.team, asker.user, place.channel, "", "", "", 0.0, asker.enterprise, place.thread_ts)
+        answer = replace(asked_in(place, asker, question.key), thread=place.thread_ts)
         key = await desk.memory.begin(question.ref, answer)
         diagnosis = await desk.explain(question)
         if diagnosis is None:

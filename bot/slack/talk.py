@@ -9,7 +9,7 @@ import contextlib
 import html
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from cachetools import TTLCache
@@ -20,10 +20,11 @@ from bot.render import asking
 from bot.render.asking import Whence
 from bot.render.card import Message
 from bot.slack import reading, wording
-from bot.slack.desk import Desk, Question
+from bot.slack.desk import Defaults, Desk, Question, asked_in
 from bot.slack.home import Lists
 from bot.slack.persons import Asker, asker_of
 from bot.slack.post import Place, Undeliverable
+from bot.store import new_id
 
 WHY, ASK_WHY = "why-pending", "ask-why-pending"
 """The callback ids of the message shortcut and of the global one."""
@@ -55,6 +56,8 @@ class Heard:
     place: Place
     entry: Literal["mention", "message"]
     event: Mapping[str, Any]
+    key: str = field(default_factory=new_id)
+    """The id of its answer in the memory."""
 
     @property
     def thread_ts(self) -> str:
@@ -92,8 +95,9 @@ class Talk:
         place = Place(channel, asker.user, thread_ts or ts, active=bool(thread_ts))
         heard = Heard(asker, place, "message" if event.get("type") == "message" else "mention", event)
         taken = desk.hand_over(
-            heard.entry, lambda: self._answer(heard), sent, place=place, asked="your question", entry=heard.entry
-        )
+            heard.entry, lambda: self._answer(heard), sent, place=place, asked="your question", entry=heard.entry,
+            noted=asked_in(place, asker, heard.key),
+        )  # fmt: skip
         return None if taken else desk.busy("your question")
 
     def _is_for_us(self, event: Mapping[str, Any]) -> bool:
@@ -127,11 +131,12 @@ class Talk:
             if told is not None:
                 await self._say(heard, told)
             return
-        problem, refs = self._named(said, heard)
+        defaults = await self._defaults(asker, place)
+        problem, refs = self._named(said, heard, defaults)
         lacking = ""
         if not refs and heard.thread_ts and not problem.certain:
             messages, lacking = await self._thread(place.channel, heard.thread_ts)
-            refs = await self._jobs_of(messages, heard)
+            refs = await self._jobs_of(messages, defaults)
             if problem.word:
                 refs = [ref for ref in refs if ref.name == problem.word]
             elif not refs:
@@ -155,9 +160,17 @@ class Talk:
         bare = text.replace(f"<@{self.desk.home.user}>", " ")
         return " ".join(re.sub(r"<@[UW][A-Z0-9]+(\|[^>]*)?>", " ", bare).split()).strip(" ,:;!")
 
-    def _named(self, said: str, heard: Heard) -> tuple["Problem", list[JobRef]]:
+    async def _defaults(self, asker: Asker, place: Place) -> Defaults:
+        """Give what `Desk.defaults` gives, with the clusters that somebody may ask about by a user group, if Slack tells soon."""
+        person = None
+        if self.desk.gate.policy.groups:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(NAMESPACES_SECONDS):
+                    person, _ = await self.desk.gate.known(asker)
+        return self.desk.defaults(asker, place, person)
+
+    def _named(self, said: str, heard: Heard, defaults: Defaults) -> tuple["Problem", list[JobRef]]:
         """Read the job that the message itself names; with several, or with something else in it, all that it names."""
-        defaults = self.desk.defaults(heard.asker, heard.place)
         if said and not _CHATTER.fullmatch(said):
             problem = NO_PROBLEM
             try:
@@ -173,16 +186,16 @@ class Talk:
         blocks = {key: value for key, value in event.items() if key != "blocks"}  # the text says the same
         return problem, list(reading.jobs([blocks], **defaults))
 
-    def _jobs(self, messages: Sequence[Mapping[str, Any]], asker: Asker, place: Place) -> list[JobRef]:
+    def _jobs(self, messages: Sequence[Mapping[str, Any]], defaults: Defaults) -> list[JobRef]:
         home = self.desk.home
         own = frozenset({home.user, home.bot_id} - {""})
-        return list(reading.jobs(messages, own=own, **self.desk.defaults(asker, place)))
+        return list(reading.jobs(messages, own=own, **defaults))
 
-    async def _jobs_of(self, messages: Sequence[Mapping[str, Any]], heard: Heard) -> list[JobRef]:
+    async def _jobs_of(self, messages: Sequence[Mapping[str, Any]], defaults: Defaults) -> list[JobRef]:
         """Read the messages of a thread, with a pause after each: others are answered meanwhile."""
         found: list[JobRef] = []
         for message in messages:
-            found += self._jobs([message], heard.asker, heard.place)
+            found += self._jobs([message], defaults)
             await asyncio.sleep(0)
         return list(reading.merged(found))
 
@@ -242,7 +255,7 @@ class Talk:
         if isinstance(question, Message):
             await self._say(heard, question, alone=True)
             return
-        await self.desk.answer(replace(question, private=private))
+        await self.desk.answer(replace(question, private=private, key=heard.key))
 
     async def _say(self, heard: Heard, message: Message, *, alone: bool = False) -> None:
         """Say something that is no answer: in the thread where the question was asked, a refusal to the asker alone."""
@@ -299,7 +312,8 @@ class Talk:
             desk.audit("shortcut", asker, place, "stranger")
             await desk.reach(place, turned, "shortcut")
             return
-        refs = self._jobs([message], asker, place) if message else []
+        defaults = await self._defaults(asker, place)
+        refs = self._jobs([message], defaults) if message else []
         if not refs and message.get("user") == desk.home.user:
             refs = await self._remembered(channel, str(message.get("ts") or ""))
         if len(refs) > 1:
@@ -315,7 +329,7 @@ class Talk:
     async def open_form(self, asker: Asker, place: Place, trigger_id: str, refs: Sequence[JobRef] = ()) -> None:
         """Open the form; where it cannot be opened, ask with buttons or say how to ask."""
         desk = self.desk
-        defaults = desk.defaults(asker, place)
+        defaults = await self._defaults(asker, place)
         whence = Whence(
             place.channel, place.thread_ts, place.active, place.response_url, tuple(asking.question(r) for r in refs)
         )
@@ -346,12 +360,14 @@ class Talk:
         if (turned := desk.turned_away(asker)) is not None:
             return turned
         defaults = desk.defaults(asker, place)
+        every = [cluster.name for cluster in desk.settings.clusters if cluster.name]
         try:
             ref = asking.filled_in(values, whence.found, defaults["clusters"], defaults["default_cluster"])
-        except asking.FormError as wrong:
-            return wrong.errors
-        except BadReferenceError as wrong:
-            return {asking.NAME: str(wrong)}
+        except (asking.FormError, BadReferenceError) as wrong:
+            try:  # a cluster that only a user group may ask about; what is told names what may be asked
+                ref = asking.filled_in(values, whence.found, every, defaults["default_cluster"])
+            except (asking.FormError, BadReferenceError):
+                return wrong.errors if isinstance(wrong, asking.FormError) else {asking.NAME: str(wrong)}
         if not desk.deliveries.first("view", str(body.get("trigger_id") or view.get("hash") or "")):
             return None
         question = desk.admit(ref, asker, place, "form")

@@ -23,6 +23,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from bot import telemetry
+from bot.slack.deliveries import Receipt
 
 PATH = "/slack/events"
 MOST_BYTES = 1024 * 1024
@@ -50,12 +51,13 @@ class _Socket(AsyncSocketModeHandler):
     async def handle(self, client: SocketModeClient, req: SocketModeRequest) -> None:  # type: ignore[override]
         self._open += 1
         self.idle.clear()
-        sent = asyncio.Event()
+        sent = Receipt()
         try:
             request = AsyncBoltRequest(
                 mode="socket_mode", body=req.payload, headers=build_headers(req), context={"sent": sent}
             )
             response = _taken(await self.app.async_dispatch(request), req.payload)
+            await sent.written()
             await send_async_response(client, req, response, time.time())
         finally:
             sent.set()
@@ -136,13 +138,14 @@ async def http(app: AsyncApp, host: str, port: int) -> AsyncIterator[int]:
     """Receive over HTTP for as long as the context lasts; gives the port. Bolt checks the signatures."""
 
     async def receive(request: web.Request) -> web.StreamResponse:
-        sent = asyncio.Event()
+        sent = Receipt()
         try:
             body = await request.text()
             bolt = AsyncBoltRequest(
                 body=body, query=request.query_string, headers=_headers(request.headers), context={"sent": sent}
             )
             response = await to_aiohttp_response(_taken(await app.async_dispatch(bolt), bolt.body))
+            await sent.written()
             await response.prepare(request)
             await response.write_eof()
             return response

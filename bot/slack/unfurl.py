@@ -1,7 +1,8 @@
-"""Pasted links of Headlamp and KueueViz show the verdict below the message, as far as the place may see it.
+"""Pasted links of a site's own pages about jobs show the verdict below the message, as far as the place may see it.
 
-Only links of configured sites, at most three of a message, and silently nothing where the access rules refuse: whoever
-pasted a link did not ask. Needs the scopes `links:read` and `links:write`, and the sites' domains in the app's manifest.
+Only links of configured sites (Headlamp, KueueViz, and templates that name namespace and job), at most three of a message,
+and silently nothing where the access rules refuse: whoever pasted a link did not ask. Needs the scopes `links:read` and
+`links:write`, and the sites' domains in the app's manifest.
 """
 
 import asyncio
@@ -14,10 +15,11 @@ from urllib.parse import unquote, urlsplit
 from bot import telemetry
 from bot.core.diagnosis import Diagnosis
 from bot.core.reference import BadReferenceError, JobRef, parse
-from bot.render import asking, limits
+from bot.render import asking, limits, links
 from bot.render import card as cards
 from bot.render.card import Message
 from bot.render.words import code
+from bot.service import site_of
 from bot.settings import Cluster
 from bot.slack.desk import Desk, Outcome, Question
 from bot.slack.persons import Asker, asker_of
@@ -88,7 +90,9 @@ class Unfurls:
             return
         error = ""
         for form in (_rich, _plain):
-            unfurls = {url: form(question, diagnosis) for url, question, diagnosis in shown}
+            unfurls = {
+                url: form(self.desk.settings.slack_command, question, diagnosis) for url, question, diagnosis in shown
+            }
             try:
                 await self.desk.poster.call("chat.unfurl", channel=place.channel, ts=ts, unfurls=unfurls)
             except Undeliverable as refused:
@@ -126,7 +130,7 @@ class Unfurls:
         _log.warning("link not shown", error=refused.error)
 
 
-def linked(url: str, clusters: Iterable[Cluster]) -> JobRef | None:
+def linked(url: str, clusters: Sequence[Cluster]) -> JobRef | None:
     """Give the job that a link of a configured site is about; None for any other link.
 
     Args:
@@ -150,6 +154,22 @@ def linked(url: str, clusters: Iterable[Cluster]) -> JobRef | None:
                 return replace(parse(plain), cluster=cluster.name)
             except BadReferenceError:
                 continue
+    return _templated(plain, clusters)
+
+
+def _templated(url: str, clusters: Iterable[Cluster]) -> JobRef | None:
+    """Give the job that a link made from a template of a site is about."""
+    for cluster in clusters:
+        known = site_of(cluster).links.cluster_label
+        for template in cluster.links.templates.values():
+            found = links.read(url, template)
+            if found is None or found.get("cluster", known) != known:
+                continue
+            kind = f"{found['kind']}/" if found.get("kind") else ""
+            try:
+                return replace(parse(f"{found['namespace']}/{kind}{found['name']}"), cluster=cluster.name)
+            except BadReferenceError:
+                continue
     return None
 
 
@@ -166,16 +186,16 @@ def _below(url: str, base: str) -> list[str] | None:
     return there.path[len(root) :].split("/")
 
 
-def _rich(question: Question, diagnosis: Diagnosis) -> dict[str, Any]:
+def _rich(command: str, question: Question, diagnosis: Diagnosis) -> dict[str, Any]:
     root = cards.root(diagnosis)
     when = f"<!date^{int(diagnosis.observed_at.timestamp())}^{{date_short_pretty}} {{time}}|{diagnosis.observed_at:%H:%M} UTC>"
-    ask = f"As of {when} · The whole answer: {code(f'/whypending {asking.question(question.ref)}')}"
+    ask = f"As of {when} · The whole answer: {code(f'{command} {asking.question(question.ref)}')}"
     return {
         "fallback": root.text[: limits.TEXT_ADVICE],
         "blocks": [*root.blocks, {"type": "context", "elements": [{"type": "mrkdwn", "text": ask}]}],
     }
 
 
-def _plain(_: Question, diagnosis: Diagnosis) -> dict[str, Any]:
+def _plain(_command: str, _question: Question, diagnosis: Diagnosis) -> dict[str, Any]:
     text = cards.root(diagnosis).text[: limits.TEXT_ADVICE]
     return {"fallback": text, "text": text, "mrkdwn_in": []}

@@ -10,11 +10,12 @@ from bot.core import until
 from bot.render import changes
 from bot.render.card import WATCH, Message
 from bot.slack import wording
-from bot.slack.desk import Desk, Question
+from bot.slack.desk import Desk, Question, asked_in
 from bot.slack.listeners import pressed
 from bot.slack.persons import Asker
 from bot.slack.post import Place
 from bot.slack.watching import Watches
+from bot.store import new_id
 
 
 def register(app: AsyncApp, desk: Desk, watches: Watches) -> None:
@@ -60,7 +61,9 @@ def take_watch(watches: Watches, rest: str, asker: Asker, place: Place, sent: as
         by = "" if place.thread_ts else asker.user
         thread = outcome.root_ts if outcome.card_ts else ""
         said = await watches.begin(question, thread, outcome.card_ts, asked_by=by, deadline=deadline)
-        await desk.poster.whisper(place, [said, Message(said.text)])
+        # It speaks of the thread and is said there, to whoever asked alone: the card in it is a reply already.
+        where = Place(place.channel, place.user, thread) if thread else place
+        await desk.poster.whisper(where, [said, Message(said.text)])
 
     return desk.begin("watch", answer_and_watch, question, sent)
 
@@ -85,7 +88,10 @@ def take_watches(watches: Watches, asker: Asker, place: Place, sent: asyncio.Eve
     async def tell() -> None:
         await desk.poster.whisper(place, [await watches.listed(asker)])
 
-    taken = desk.hand_over("watches", tell, sent, place=place, asked="the list of your watches", entry="watches")
+    noted = asked_in(place, asker, new_id())
+    taken = desk.hand_over(
+        "watches", tell, sent, place=place, asked="the list of your watches", entry="watches", noted=noted
+    )
     return None if taken else desk.busy("the list of your watches")
 
 

@@ -202,6 +202,15 @@ def no_answer(asked: str) -> Message:
     return _plain(text)
 
 
+def broke(asked: str) -> Message:
+    """Say that the bot failed at an answer."""
+    text = (
+        f"No answer about {asked}: the bot failed at it, and its log says how. "
+        "Ask again; if it stays so, tell whoever runs this bot."
+    )
+    return _plain(text)
+
+
 def modal(blocks: list[limits.Block], title: str = details.TITLE) -> dict[str, Any]:
     """Give a modal that shows something; by its title the details of an answer."""
     return {
