@@ -23,7 +23,8 @@ def admission_check_inactive(facts: Facts) -> Found | None:
         An inactive check makes the whole ClusterQueue inactive. No condition at all means that no controller has taken the check.
     What to do:
         Read what the check's condition says: its parameters may be missing or wrong, its clusters unreachable, or the
-        controller named in `spec.controllerName` may not run.
+        controller named in `spec.controllerName` may not run. `kubectl get admissionchecks.kueue.x-k8s.io -o yaml` shows the
+        conditions.
     """
     queue = facts.queue.cluster_queue
     if queue is None:

@@ -22,7 +22,8 @@ def admission_gated(facts: Facts) -> Found | None:
     Why it blocks:
         Kueue does not queue a gated Workload. Only the controller that set the gate may take it away; the value names it.
     What to do:
-        Ask the owner of the gate what it waits for. When nobody owns it any more, remove its name from the annotation.
+        Ask the owner of the gate what it waits for. When nobody owns it any more, remove its name from the annotation. The
+        annotation stands on the job and on its Workload: `kubectl get workloads.kueue.x-k8s.io -n NAMESPACE NAME -o yaml`.
     """
     workload = facts.identity.want()
     about = subject("Workload", workload.name, workload.namespace)

@@ -30,7 +30,8 @@ def behind_in_queue(facts: Facts) -> Found | None:
         Kueue tries one Workload of a ClusterQueue at a time: by priority, then by the time at which it was queued. What
         those before it take may not be left for it.
     What to do:
-        Wait. A higher priority class puts it further ahead.
+        Wait. A higher priority class puts it further ahead. The whole line: `kubectl get --raw
+        /apis/visibility.kueue.x-k8s.io/v1beta2/clusterqueues/NAME/pendingworkloads` (v1beta1 before 0.15).
     """
     if facts.quota.verdict != "fits" or facts.order.held_for_others:
         return None

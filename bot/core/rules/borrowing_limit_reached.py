@@ -20,7 +20,8 @@ def borrowing_limit_reached(facts: Facts) -> Found | None:
     Why it blocks:
         A borrowingLimit caps what is used beyond the own quota, however idle the others are.
     What to do:
-        Wait until Workloads under the limit finish, or let the owner of the queue raise the borrowingLimit.
+        Wait until Workloads under the limit finish, or let the owner of the queue raise the borrowingLimit. It is not the
+        cohort that is full: more members in it would not help.
     """
     short = facts.quota.shortfall
     if short is None or short.main is None or short.cause != "borrowing-limit-reached":

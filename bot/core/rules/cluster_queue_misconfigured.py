@@ -22,7 +22,8 @@ def cluster_queue_misconfigured(facts: Facts) -> Found | None:
     Why it blocks:
         A ClusterQueue that is not active admits nothing, however much quota is free.
     What to do:
-        Change the ClusterQueue as the sentence says. For a reason that is only quoted, read Kueue's log of that moment.
+        Change the ClusterQueue as the sentence says. For a reason that is only quoted, read Kueue's log of that moment. Its
+        condition Active has Kueue's own words: `kubectl describe clusterqueues.kueue.x-k8s.io NAME`.
     """
     queue = facts.queue.cluster_queue
     found = facts.queue.misconfigurations

@@ -19,7 +19,8 @@ def cohort_cycle(facts: Facts) -> Found | None:
         Kueue cannot compute quota in a ring and leaves out every ClusterQueue below it, silently in older versions: the
         ClusterQueue still says that it is active.
     What to do:
-        Take `spec.parentName` away from one Cohort of the ring, so that it becomes the root.
+        Take `spec.parentName` away from one Cohort of the ring, so that it becomes the root. `kubectl get
+        cohorts.kueue.x-k8s.io -o custom-columns=NAME:.metadata.name,PARENT:.spec.parentName` shows the whole tree.
     """
     queue = facts.queue.cluster_queue
     if queue is None:

@@ -20,7 +20,8 @@ def cohort_exhausted(facts: Facts) -> Found | None:
     Why it blocks:
         Borrowed quota is only there while its owners and the other borrowers leave it unused.
     What to do:
-        Wait until Workloads of the cohort finish; or ask for no more than is free, or let the owners add quota.
+        Wait until Workloads of the cohort finish; or ask for no more than is free, or let the owners add quota. Who uses how
+        much: `status.flavorsReservation` of each ClusterQueue of the cohort.
     """
     short = facts.quota.shortfall
     if short is None or short.cause != "cohort-exhausted":

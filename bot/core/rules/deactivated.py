@@ -23,7 +23,8 @@ def deactivated(facts: Facts) -> Found | None:
         `spec.active` to true; nothing else, no free quota either, starts it.
     What to do:
         Ask who stopped it and why, for instance with `kueuectl stop workload`. Then set `spec.active` to true, or use
-        `kueuectl resume workload NAME`.
+        `kueuectl resume workload NAME`. By hand: `kubectl -n NAMESPACE patch workloads.kueue.x-k8s.io NAME --type=merge -p
+        '{"spec":{"active":true}}'`.
     """
     workload = facts.identity.want()
     cause = facts.history.deactivated_by

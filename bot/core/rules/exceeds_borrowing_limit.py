@@ -20,7 +20,8 @@ def exceeds_borrowing_limit(facts: Facts) -> Found | None:
     Why it blocks:
         The limit holds even when the whole cohort is idle, so waiting does not help.
     What to do:
-        Raise or remove the borrowingLimit that binds, or raise the nominalQuota; or ask for less.
+        Raise or remove the borrowingLimit that binds, or raise the nominalQuota; or ask for less. Both stand in
+        `spec.resourceGroups` of the ClusterQueue, or of the Cohort that the sentence names.
     """
     short = facts.quota.shortfall
     if short is None or short.main is None or short.cause != "exceeds-borrowing-limit":

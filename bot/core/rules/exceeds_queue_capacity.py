@@ -19,8 +19,9 @@ def exceeds_queue_capacity(facts: Facts) -> Found | None:
     Why it blocks:
         Kueue admits a Workload whole. Waiting does not help: even an empty queue is too small for it.
     What to do:
-        Make the job smaller or split it. Or let the owner of the ClusterQueue raise its nominalQuota, or put it into a
-        cohort from which it can borrow.
+        Make the job smaller or split it. Or let the owner of the ClusterQueue raise its nominalQuota, or put it into a cohort
+        from which it can borrow. The quota stands in `spec.resourceGroups` of `kubectl get clusterqueues.kueue.x-k8s.io NAME
+        -o yaml`.
     """
     short = facts.quota.shortfall
     if short is None or short.cause != "exceeds-queue-capacity":

@@ -27,7 +27,8 @@ def fits_but_not_admitted(facts: Facts) -> Found | None:
         some versions come to a wrong verdict.
     What to do:
         Make Kueue look again: any change to the spec of the Workload or of its ClusterQueue does that. If it then still
-        waits, look for this Workload in the logs of Kueue's controller manager.
+        waits, look for this Workload in the logs of Kueue's controller manager. Without side effects for a Workload that
+        waits: set its `spec.active` to false and back to true.
     """
     quota = facts.quota
     if quota.verdict != "fits" or quota.assignment_now is None:

@@ -23,8 +23,9 @@ def integration_not_enabled(facts: Facts) -> Found | None:
     Why it blocks:
         Kueue makes Workloads only for the kinds whose integrations it runs. A job of another kind is not queued.
     What to do:
-        Add the integration to Kueue's configuration and restart Kueue; where the definition came later than Kueue, restart Kueue;
-        where this Kueue does not know the kind, upgrade.
+        Add the integration to Kueue's configuration and restart Kueue; where the definition came later than Kueue, restart
+        Kueue; where this Kueue does not know the kind, upgrade. `kubectl -n kueue-system edit configmap
+        kueue-manager-config`, then `kubectl -n kueue-system rollout restart deployment kueue-controller-manager`.
     """
     reason, item = facts.membership.switched_off, facts.identity.root
     if reason is None:

@@ -21,6 +21,8 @@ def job_still_suspended(facts: Facts) -> Found | None:
         admission, when fewer pods were admitted than the job wants), a controller suspends it again, or Kueue does not act.
     What to do:
         Look at the job's events and at Kueue's logs for "Unsuspending job"; see which webhook refuses to change this job.
+        `kubectl describe` of the job shows who stopped it. Do not resume it by hand: Kueue suspends again what it has not
+        started itself.
     """
     identity = facts.identity
     item, workload = identity.root, identity.want()

@@ -25,8 +25,10 @@ def kueue_not_running(facts: Facts) -> Found | None:
         Without its controller nobody makes Workloads, reserves quota or starts jobs. While its webhook does not answer, the API
         server refuses to create what the webhook would have seen, also for jobs that Kueue does not manage.
     What to do:
-        Bring Kueue's controller manager up: look at its Deployment, Pods and logs. Where its webhook keeps system pods from being
-        created, Kueue itself included, relax the webhook's failurePolicy or namespaceSelector until Kueue is back.
+        Bring Kueue's controller manager up: look at its Deployment, Pods and logs. Where its webhook keeps system pods from
+        being created, Kueue itself included, relax the webhook's failurePolicy or namespaceSelector until Kueue is back.
+        `kubectl -n kueue-system get deployments,pods,leases`, `kubectl -n kueue-system logs
+        deployment/kueue-controller-manager`.
     """
     identity, controller = facts.identity, facts.controller
     calls = controller.unanswered_webhooks

@@ -19,8 +19,9 @@ def multikueue_waiting(facts: Facts) -> Found | None:
     Why it blocks:
         The job runs on a worker cluster. It starts when one of those that were asked has reserved quota for it and admitted it.
     What to do:
-        Look at the Workload of the same name on the worker clusters: why it waits is decided there. A worker cluster that is not
-        active cannot take it; its condition says why.
+        Look at the Workload of the same name on the worker clusters: why it waits is decided there. A worker cluster that is
+        not active cannot take it; its condition says why. `kubectl get multikueueclusters.kueue.x-k8s.io` shows which are
+        connected.
     """
     holding = facts.checks.holding
     multi = [check for check in holding if check.kind == "multikueue"]

@@ -24,7 +24,8 @@ def namespace_not_managed(facts: Facts) -> Found | None:
     Why it blocks:
         Kueue leaves the jobs of such namespaces alone: no Workload is made, and a job that was created suspended stays so.
     What to do:
-        Label the namespace so that the selector matches it, change the selector, or use another namespace.
+        Label the namespace so that the selector matches it, change the selector, or use another namespace. Kueue's side of
+        it: `kubectl -n kueue-system get configmap kueue-manager-config -o yaml`.
     """
     outside = facts.membership.outside
     item, group = facts.identity.root, facts.identity.group

@@ -24,7 +24,8 @@ def old_pods_still_terminating(facts: Facts) -> Found | None:
     Why it blocks:
         Kueue makes the Workload of a suspended job, and queues an evicted one again, only when no pod of it is active any more.
     What to do:
-        Wait for the pods to end. If they hang, look at their finalizers and at the node they are on.
+        Wait for the pods to end. If they hang, look at their finalizers and at the node they are on. `kubectl get pods -n
+        NAMESPACE -o wide` shows which are Terminating and where.
     """
     if facts.identity.phase != "no-workload":
         return _evicted(facts)

@@ -16,7 +16,8 @@ def operator_not_running(facts: Facts) -> Found | None:
     Why it blocks:
         Kueue only releases the job. Its pods are made by the controller of its kind, and that one does not react.
     What to do:
-        Bring the kind's operator up: look at its Deployment and its logs.
+        Bring the kind's operator up: look at its Deployment and its logs. It is neither Kueue nor the scheduler: both have
+        nothing to do until there are pods.
     """
     silence, item = facts.operator.silence, facts.identity.root
     if silence is None or item is None:

@@ -22,10 +22,10 @@ def preemption_not_progressing(facts: Facts) -> Found | None:
         Kueue releases the quota of an evicted Workload only when none of its pods is active any more. A pod on a node
         that is unreachable, or with a finalizer that nobody removes, never gets there, and the quota stays taken.
     What to do:
-        The platform team looks at the pods that hang: bring the node back or mark it out of service, remove the
-        finalizer, or delete the pod by force once it is certain that it no longer runs. Where victims come back, give
-        them the same, short grace period, or let Kueue keep their quota for the preemptor (feature gate
-        PrioritizePreemptorWorkloads, from 0.19.2).
+        The platform team looks at the pods that hang: bring the node back or mark it out of service, remove the finalizer, or
+        delete the pod by force once it is certain that it no longer runs. Where victims come back, give them the same, short
+        grace period, or let Kueue keep their quota for the preemptor (feature gate PrioritizePreemptorWorkloads, from
+        0.19.2). `kubectl get pods -n NAMESPACE -o wide` shows where they hang.
     """
     preemption = facts.order.preemption
     stalled = preemption.stalled

@@ -29,8 +29,8 @@ def provisioning_failed(facts: Facts) -> Found | None:
         The Workload has quota but no nodes. Kueue asks the autoscaler again after a pause, as often as the check's
         configuration allows (three times by default); after that it deactivates the Workload.
     What to do:
-        Read what the autoscaler said: a node pool at its maximum, no capacity at the cloud, a quota of the account.
-        Quota in Kueue is not the problem.
+        Read what the autoscaler said: a node pool at its maximum, no capacity at the cloud, a quota of the account. Quota in
+        Kueue is not the problem. `kubectl describe provisioningrequests -n NAMESPACE` has the autoscaler's words.
     """
     unknown: Unknown | None = None
     for check in facts.checks.holding:

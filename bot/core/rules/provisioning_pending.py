@@ -26,7 +26,8 @@ def provisioning_pending(facts: Facts) -> Found | None:
         Kueue has reserved the quota and starts the job only when the nodes are there. Meanwhile the quota counts as used.
     What to do:
         Wait for the nodes. When the autoscaler keeps saying that it finds no capacity, ask the platform's owners: without
-        `noRetry` in the ProvisioningRequestConfig it may look for ever, and the quota stays reserved.
+        `noRetry` in the ProvisioningRequestConfig it may look for ever, and the quota stays reserved. `kubectl describe
+        provisioningrequests -n NAMESPACE` has the autoscaler's words.
     """
     unknown: Unknown | None = None
     for check in facts.checks.holding:

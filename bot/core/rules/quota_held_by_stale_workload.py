@@ -28,9 +28,9 @@ def quota_held_by_stale_workload(facts: Facts) -> Found | None:
         Kueue counts a reservation until it is taken back. Nothing will finish here, so waiting alone may never help;
         a job that waits for its own parent's quota waits for ever.
     What to do:
-        The platform team looks at the Workload that holds the quota: if its job is gone, delete it; if its controller
-        does not react, repair that. For a child that queues beside its parent, remove the queue-name label from the
-        child.
+        The platform team looks at the Workload that holds the quota: if its job is gone, delete it; if its controller does
+        not react, repair that. For a child that queues beside its parent, remove the queue-name label from the child.
+        `kubectl get workloads.kueue.x-k8s.io -A` shows it; its conditions Evicted and QuotaReserved are both True.
     """
     if facts.identity.phase != "waiting":
         return _own(facts)

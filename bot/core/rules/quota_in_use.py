@@ -20,8 +20,9 @@ def quota_in_use(facts: Facts) -> Found | None:
     Why it blocks:
         Kueue admits a Workload only when all its quota is free at once, in one flavor per resource group.
     What to do:
-        Wait: it starts when enough is released. Or ask for what is free now, or let the owner of the queue raise the
-        quota.
+        Wait: it starts when enough is released. Or ask for what is free now, or let the owner of the queue raise the quota.
+        Who holds it: `kubectl get workloads.kueue.x-k8s.io -A`, column Reserved in; how much: `status.flavorsReservation` of
+        the ClusterQueue. This is not a fault: nobody has to do anything.
     """
     short = facts.quota.shortfall
     if short is None or short.cause != "quota-in-use":

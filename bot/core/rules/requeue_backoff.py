@@ -26,8 +26,8 @@ def requeue_backoff(facts: Facts) -> Found | None:
         After an eviction because pods were not ready in time, or because a check asked for a new try, Kueue waits
         before it queues the Workload again; each time about twice as long. Free quota does not shorten the pause.
     What to do:
-        Use the pause to mend what made the last try fail, or the next one fails as well; after too many Kueue gives
-        up and deactivates the Workload.
+        Use the pause to mend what made the last try fail, or the next one fails as well; after too many Kueue gives up and
+        deactivates the Workload. `status.requeueState` of the Workload has the count and the moment.
         The finding's data: `until`, the moment at which Kueue queues it again.
     """
     workload = facts.identity.want()

@@ -25,8 +25,9 @@ def topology_does_not_fit(facts: Facts) -> Found | None:
         With topology-aware scheduling Kueue reserves quota only together with a place for every pod. Pods outside Kueue
         take that place too.
     What to do:
-        Ask for fewer pods, for a higher level, or for `preferred` instead of `required`; or free nodes, or have the
-        platform team uncordon, untaint or label the nodes that are left out.
+        Ask for fewer pods, for a higher level, or for `preferred` instead of `required`; or free nodes, or have the platform
+        team uncordon, untaint or label the nodes that are left out. `kubectl get nodes -L LABEL` with the labels of `kubectl
+        get topologies.kueue.x-k8s.io -o yaml` shows the domains.
     """
     if facts.quota.verdict != "fits":
         return None

@@ -22,6 +22,7 @@ def waiting_for_pods_ready(facts: Facts) -> Found | None:
     What to do:
         Get the pods of the Workload that is not ready to start, or evict it; Kueue does so itself after the timeout of
         `waitForPodsReady`. If nobody should wait for somebody else's pods, the platform team sets `blockAdmission: false`.
+        `kubectl get workloads.kueue.x-k8s.io -A -o yaml` shows who has PodsReady=False.
     """
     own = facts.identity.want()
     known = facts.order.blocking_not_ready
