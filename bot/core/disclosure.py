@@ -15,7 +15,7 @@ from dataclasses import field, replace
 from typing import Any
 
 from bot.core import diagnosis as d
-from bot.core import names
+from bot.core import kinds, names
 from bot.core import objects as o
 from bot.core.records import dataclass
 from bot.core.snapshot import Gap, Snapshot
@@ -107,6 +107,10 @@ class _Veil:
         if snapshot is not None:
             for kind, items in snapshot.objects.items():
                 if kind == "Event":
+                    continue
+                known = kinds.BY_NAME.get(kind)
+                if known is not None and not known.namespaced and kind not in {*_TENANTS_OWN, "Namespace"}:
+                    self._known.update(item.name for item in items)  # everybody may see what belongs to the cluster
                     continue
                 for item in items:
                     self._judge(kind, item.namespace, item.name)

@@ -130,6 +130,10 @@ class Snapshot:
         return {item.metadata.uid: item for item in everything if item.metadata.uid}
 
     @cached_property
+    def _read(self) -> frozenset[tuple[str, str, str, str]]:
+        return frozenset((scope.kind, scope.namespace, scope.name, scope.selector) for scope in self.covered)
+
+    @cached_property
     def _once(self) -> dict[tuple[str, ...], Any]:
         return {}
 
@@ -151,14 +155,13 @@ class Snapshot:
         """Say whether this place was read in full, by itself or within a larger place."""
         if not self.is_served(kind):
             return True
-        places = {Scope(kind)}
-        if namespace:
-            places.add(Scope(kind, namespace))
-        if name:
-            places.add(Scope(kind, namespace, name))
-        if selector:
-            places |= {Scope(kind, selector=selector), Scope(kind, namespace, selector=selector)}
-        return not places.isdisjoint(self.covered)
+        read = self._read
+        return (
+            (kind, "", "", "") in read
+            or (bool(namespace) and (kind, namespace, "", "") in read)
+            or (bool(name) and (kind, namespace, name, "") in read)
+            or (bool(selector) and not {(kind, "", "", selector), (kind, namespace, "", selector)}.isdisjoint(read))
+        )
 
     def why_not(self, kind: str, namespace: str = "", name: str = "") -> str:
         """Give the reason why a place is not known: the gap that fits best, else "not read"."""

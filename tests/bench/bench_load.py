@@ -1,50 +1,64 @@
-"""The bot against a real API server that holds a big cluster: a hundred people ask at once while a digest runs.
+"""The bot against real API servers, one nearly empty and one that holds a big cluster: a hundred people ask while it is digested.
 
 On request: `python -m tests.bench load`, some minutes; LOAD in the environment is the number of Workloads. SOAK seconds
 make it ask on for so long and show that memory, descriptors and the store do not grow. Kueue, the controllers and the
-simulated kubelets are paused once the big cluster is there: it is looked at, not run.
+simulated kubelets are paused once the clusters are there: they are looked at, not run.
 """
 
 import asyncio
+import contextlib
+import gc
+import json
 import os
 import resource
-import ssl
+import signal
 import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-import aiohttp
-
-from bot.core import engine
+from bot.core import digest, engine
 from bot.core.diagnosis import Diagnosis
-from bot.core.disclosure import Audience
+from bot.core.disclosure import Audience, disclose
 from bot.core.reference import JobRef
-from bot.kube.client import Client, Cluster, preload, tune_gc
+from bot.core.snapshot import Snapshot
+from bot.kube.client import Answer, Client, Cluster, preload, tune_gc
+from bot.kube.client import object_path as place
 from bot.kube.reader import Reader
+from bot.render import card
+from bot.render import digest as rendered
 from bot.service import Service, Site
+from bot.store import Store, Watch, new_id
+from bot.survey import seen, survey
 from tests.bench.bench_stall import Heartbeat
-from tests.bench.row import Row, middle
+from tests.bench.fill import CLUSTER_QUEUES, LOCAL_QUEUES, NODES, fill
+from tests.bench.row import Row, cpu, middle
 from tests.clusters import merge
 from tests.controlplane.plane import ControlPlane, what_is_missing
-from tests.controlplane.scenario import BASES, Player, Scenario, collection
-from tests.workload_generator import NAMESPACES, around, workloads
-from tests.workspace import workspace
+from tests.controlplane.scenario import BASES, Player, Scenario
+from tests.workload_generator import workloads
+from tests.workspace import World, workspace
 
 ON_REQUEST = True
-COUNT, LOCAL_QUEUES, CLUSTER_QUEUES, NODES, PEOPLE = int(os.environ.get("LOAD", "20000")), 2_000, 200, 1_000, 100
-TIMES = 30
+COUNT, PEOPLE, WATCHED = int(os.environ.get("LOAD", "20000")), 100, 500
+FEW = 4
+"""Namespaces of forty that are digested alone: a tenth of the Workloads."""
+TIMES, WATCHING = 30, 60
 TRAIN = JobRef("team-a", "train")
 SCENE = {
+    "clusterQueues": {"cq": {"cohortName": "cohort-0"}},
     "jobs": {"team-a/holder": {"queue": "main", "requests": {"cpu": "3"}}},
     "steps": [
         {"until": {"kind": "Workload", "namespace": "team-a", "of": "holder", "condition": "Admitted"}},
         {"jobs": {"team-a/train": {"queue": "main", "requests": {"cpu": "2"}}}},
         {"until": {"kind": "Workload", "namespace": "team-a", "of": "train", "condition": "QuotaReserved=False"}},
+        {"seconds": 3},  # Kueue counts who waits and who holds a little later
     ],
 }
 _WORKLOADS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/workloads.kueue.x-k8s.io"
@@ -52,71 +66,173 @@ Item = dict[str, Any]
 
 
 def rows() -> Iterator[Row]:
-    """Build the cluster, measure and give the rows."""
+    """Build the clusters, measure and give the rows."""
     missing = what_is_missing()
     if missing is not None:
         print(f"no control plane here: {missing}", file=sys.stderr)
         return
+    with _plane() as small, _plane() as big:
+        began = time.monotonic()
+        fill(big, COUNT)
+        _say(f"the cluster took {time.monotonic() - began:.0f} s to fill")
+        yield from _measured(small, big)
+
+
+def _say(text: str) -> None:
+    print(f"{'':<74} ({text})", file=sys.stderr, flush=True)
+
+
+@contextlib.contextmanager
+def _plane() -> Iterator[ControlPlane]:
+    """Start a control plane with one job that waits, and leave only its API server running.
+
+    Without Kueue its visibility API makes no difference between the clusters.
+    """
     with tempfile.TemporaryDirectory(prefix="whypending-load-") as folder:
         plane = ControlPlane(Path(folder))
         try:
             plane.start()
-            yield from _measured(plane)
+            Player(plane).play(Scenario("load", merge(BASES["small"], SCENE)))
+            for name in ("kueue", "kube-controller-manager", "kube-scheduler", "kwok"):
+                plane.pause(name)
+            yield plane
         finally:
             plane.close()
 
 
-def _measured(plane: ControlPlane) -> Iterator[Row]:
-    Player(plane).play(Scenario("load", merge(BASES["small"], SCENE)))
-    # both are asked without Kueue, so that its visibility API makes no difference between them
-    for name in ("kueue", "kube-controller-manager", "kube-scheduler", "kwok"):
-        plane.pause(name)
-    cluster = Cluster(kubeconfig=str(plane.kubeconfig()))
-    empty = asyncio.run(_questions(cluster))
-    began = time.monotonic()
-    asyncio.run(_fill(plane))
-    print(f"{'':<74} (the cluster took {time.monotonic() - began:.0f} s to fill)", file=sys.stderr, flush=True)
+def _measured(small: ControlPlane, big: ControlPlane) -> Iterator[Row]:
+    empty, full = (Cluster(kubeconfig=str(plane.kubeconfig())) for plane in (small, big))
+    wide = f"{COUNT:,} Workloads, {LOCAL_QUEUES:,} LocalQueues, {CLUSTER_QUEUES} ClusterQueues, {NODES:,} nodes"
+    _say(f"on a real API server: {wide}")
     for title in ("not selectable by ClusterQueue", "selectable"):
         if title == "selectable":
-            _make_selectable(plane)
-        full = asyncio.run(_questions(cluster))
-        what = f"one question, {COUNT:,} Workloads on a real API server, {title}"
-        note = f"{full.requests:.0f} requests, {full.rule}"
-        yield Row(f"{what}: p50 against empty", middle(full.times) / middle(empty.times), 2, note=note)
-        yield Row(f"{what}: p99 against empty", _p99(full.times) / _p99(empty.times), note=f"{_p99(full.times):.2f} s")
-    yield from asyncio.run(_people(cluster, middle(empty.times)))
-    yield from _digest(plane)
+            for plane in (small, big):
+                _make_selectable(plane)
+        yield from asyncio.run(_questions(empty, full, title))
+    yield from asyncio.run(_walk(full))
+    yield from asyncio.run(_people(full, big))
+    yield from _digest(big)
     soak = int(os.environ.get("SOAK", "0"))
     if soak:
-        yield from asyncio.run(_soak(cluster, soak))
+        yield from asyncio.run(_soak(full, soak))
+
+
+# --- one question ---
+
+
+class _Logged(Client):
+    """A client that notes when each request began and ended, in seconds."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        super().__init__(cluster, shared_seconds=0)
+        self.spans: list[tuple[float, float]] = []
+
+    async def body(self, *arguments: Any, **options: Any) -> Answer:
+        began = time.perf_counter()
+        try:
+            return await super().body(*arguments, **options)
+        finally:
+            self.spans.append((began, time.perf_counter()))
+
+    def rounds(self) -> int:
+        """How many requests stood one after the other."""
+        count, end = 0, -1.0
+        for began, ended in sorted(self.spans):
+            if began >= end:
+                count, end = count + 1, ended
+            else:
+                end = max(end, ended)
+        return count
 
 
 @dataclass
 class _Asked:
     times: list[float] = field(default_factory=list)
-    requests: float = 0
+    spent: list[float] = field(default_factory=list)
+    requests: list[int] = field(default_factory=list)
+    rounds: list[int] = field(default_factory=list)
+    first: float = 0.0
     rule: str = ""
+    snapshot: Snapshot | None = None
+
+    async def ask(self, client: _Logged, reader: Reader) -> None:
+        client.spans.clear()
+        began, used = time.perf_counter(), time.process_time()
+        self.snapshot = await reader.read(TRAIN)
+        answer = engine.diagnose(self.snapshot, TRAIN)
+        self.times.append(time.perf_counter() - began)
+        self.spent.append(time.process_time() - used)
+        self.requests.append(len(client.spans))
+        self.rounds.append(client.rounds())
+        self.rule = answer.headline.rule
 
 
-async def _questions(cluster: Cluster) -> _Asked:
+async def _questions(empty: Cluster, full: Cluster, title: str) -> list[Row]:
+    """Ask both clusters in turns, so that a busy moment of the machine meets both; nothing is shared between the times."""
     preload()
-    asked = _Asked()
-    async with Client(cluster, shared_seconds=0) as client:
-        reader = Reader.of(client)
-        await reader.read(TRAIN)
+    asked = (_Asked(), _Asked())
+    async with _Logged(empty) as small, _Logged(full) as big:
+        pairs = [(one, client, Reader.of(client)) for one, client in zip(asked, (small, big), strict=True)]
+        for one, client, _ in pairs:
+            await client.body("/version")  # the connection stands
+            await one.ask(client, Reader.of(client))
+            one.first = one.times.pop()
+            for measured in (one.spent, one.requests, one.rounds):
+                measured.clear()
+        for _, _, reader in pairs:
+            await reader.read(TRAIN)
         tune_gc()
         for _ in range(TIMES):
-            await asyncio.sleep(0.05)
-            before, began = client.requests, time.perf_counter()
-            answer = engine.diagnose(await reader.read(TRAIN), TRAIN)
-            asked.times.append(time.perf_counter() - began)
-            asked.requests, asked.rule = client.requests - before, answer.headline.rule
-    return asked
+            for one, client, reader in pairs:
+                await asyncio.sleep(0.05)
+                await one.ask(client, reader)
+    alone, crowded = asked
+    assert crowded.snapshot is not None
+    what, times = f"one question, {COUNT:,} Workloads against none, {title}", middle(crowded.times)
+    note = f"{times * 1000:.0f} ms, CPU {middle(crowded.spent) / middle(alone.spent):.1f} ×, {crowded.rule}"
+    spent = cpu(lambda: _worked_out(crowded.snapshot), 3)
+    return [
+        Row(f"{what}: p50", times / middle(alone.times), 2, note=note),
+        Row(f"{what}: p99", _p99(crowded.times) / _p99(alone.times), note=f"{_p99(crowded.times) * 1000:.0f} ms"),
+        Row(f"{what}: the first of a process", crowded.first / alone.first, note=f"{crowded.first * 1000:.0f} ms"),
+        Row(f"one question, {title}: requests", max(crowded.requests), 20, ""),
+        Row(f"one question, {title}: rounds", middle(crowded.rounds), 3, "", f"at most {max(crowded.rounds)}"),
+        Row(f"one question, {title}: rules and rendering", spent * 1000, 10, "ms"),
+    ]  # fmt: skip
+
+
+def _worked_out(snapshot: Snapshot | None) -> None:
+    """From what was read to the card."""
+    assert snapshot is not None
+    # another object each time: what was worked out from a snapshot is kept with it
+    fresh = Snapshot(**{name: getattr(snapshot, name) for name in Snapshot.__dataclass_fields__})
+    shown = disclose(engine.diagnose(fresh, TRAIN), Audience("namespace", TRAIN.namespace), fresh)
+    card.root(shown)
+    card.card(shown)
 
 
 def _p99(times: Iterable[float]) -> float:
     ordered = sorted(times)
     return ordered[min(len(ordered) - 1, int(len(ordered) * 0.99))]
+
+
+async def _walk(cluster: Cluster) -> list[Row]:
+    """Walk all Workloads page by page and keep them."""
+    best, clock, count, heart = float("inf"), float("inf"), 0, Heartbeat()
+    async with Client(cluster, timeout=60) as client:
+        await client.body("/version")
+        tune_gc()
+        for _ in range(3):
+            kept: list[object] = []
+            async with heart.beating():
+                async for page in client.pages(_path(), "Workload", "kueue.x-k8s.io/v1beta2"):
+                    kept += page.objects if page is not None else []
+            best, clock, count = min(best, heart.busiest), min(clock, heart.longest), len(kept)
+    what = f"event-loop stall (CPU at a stretch), a walk of {count:,} Workloads kept in memory"
+    return [Row(what, best * 1000, 50, "ms", f"on the clock {clock * 1000:.0f} ms")]
+
+
+# --- many people, watches and a digest at once ---
 
 
 @dataclass
@@ -138,66 +254,138 @@ class _Timed:
         return getattr(self.service, name)
 
 
-def _jobs() -> list[str]:
-    """Give what the people ask about: waiting Workloads of all namespaces."""
+def _jobs(count: int) -> list[Item]:
+    """Give what people ask about: waiting Workloads of all namespaces."""
     found = [item for item in workloads(COUNT) if "admission" not in item["status"]]
-    step = len(found) // PEOPLE
-    return [f"{item['metadata']['namespace']}/{item['metadata']['name']}" for item in found[::step][:PEOPLE]]
+    return found[:: max(1, len(found) // count)][:count]
 
 
-async def _people(cluster: Cluster, alone: float) -> list[Row]:
-    heart = Heartbeat()
+async def _people(cluster: Cluster, plane: ControlPlane) -> list[Row]:
     async with Service({"": Site(cluster)}) as service:
         timed = _Timed(service)
-        async with workspace(timed, questions_at_once=50, questions_waiting=200) as world:
+        settings: dict[str, Any] = {
+            "questions_at_once": 50,
+            "questions_waiting": 200,
+            "drain_seconds": 0,
+            "watches_total": WATCHED,
+        }
+        async with workspace(timed, **settings) as world:
             await timed.explain_to(TRAIN, Audience("namespace", "team-a"))
-            timed.times.clear()
-            timed.answers.clear()
-            before = service.reader().client.requests
             tune_gc()
-            async with heart.beating():
-                deliveries = await asyncio.gather(*(world.ask(job) for job in _jobs()))
-                await world.slack.until(lambda: len(timed.times) >= PEOPLE or None, seconds=120)
-            sent = service.reader().client.requests - before
+            rows = await _watched(world, service)
+            rows += await _burst(world, timed, plane)
+            rows.append(await _hanging(world, plane))
+    return rows
+
+
+async def _watched(world: World, service: Service) -> list[Row]:
+    """Begin the watches, let them look once, and count what they cost from then on."""
+    heart, client, now = Heartbeat(), service.reader().client, time.time()
+    for item in _jobs(WATCHED):
+        meta = item["metadata"]
+        watch = Watch(
+            new_id(), world.ann.team, world.ann.id, world.ml.id, f"{now:.6f}", meta["namespace"], meta["name"], "namespace",
+            now, now + 86_400, kind="Workload", uid=meta["ownerReferences"][0]["uid"],
+        )  # fmt: skip
+        await world.bot.memory.ask("watch", partial(Store.add_watch, watch=watch), None)
+    before, began = client.requests, time.monotonic()
+    async with heart.beating():
+        await world.bot.watches.round()
+    first, took = client.requests - before, time.monotonic() - began
+    before = client.requests
+    async with heart.beating():
+        await asyncio.sleep(WATCHING)
+    each = (client.requests - before) * 60 / WATCHING
+    return [
+        Row(f"{WATCHED} watches: requests for the first look at all", first, None, "", f"{took:.0f} s"),
+        Row(f"{WATCHED} watches: requests a minute from then on", each, None, ""),
+        Row(f"{WATCHED} watches: event-loop stall (CPU at a stretch)", heart.busiest * 1000, 50, "ms"),
+    ]
+
+
+async def _burst(world: World, timed: _Timed, plane: ControlPlane) -> list[Row]:
+    """A hundred people ask at once, while the watches go on and the cluster is digested by another process."""
+    heart, client = Heartbeat(), timed.service.reader().client
+    timed.times.clear()
+    timed.answers.clear()
+    jobs = [f"{item['metadata']['namespace']}/{item['metadata']['name']}" for item in _jobs(PEOPLE)]
+    before = client.requests
+    command = [sys.executable, "-c", _COMMAND, "digest"]
+    digesting = await asyncio.create_subprocess_exec(*command, stdout=subprocess.DEVNULL, env=_environment(plane))
+    async with heart.beating():
+        deliveries = await asyncio.gather(*(world.ask(job) for job in jobs))
+        await world.slack.until(lambda: len(timed.times) >= PEOPLE or None, seconds=120)
+    sent = client.requests - before
+    if digesting.returncode is None:
+        digesting.kill()
+    await digesting.wait()
     acknowledged = max(delivery.seconds or 60 for delivery in deliveries)
     whole = sum(answer.complete for answer in timed.answers)
-    rules = {answer.headline.rule for answer in timed.answers}
+    causes = Counter(answer.headline.rule for answer in timed.answers)
+    unknown = causes["no-explanation-visible"]
     stall = f"on the clock {heart.longest * 1000:.0f} ms"
-    unknown = sum(answer.headline.rule == "no-explanation-visible" for answer in timed.answers)
+    what = f"{PEOPLE} people ask at once, a digest and {WATCHED} watches meanwhile"
     return [
-        Row(f"{PEOPLE} people ask at once: slowest acknowledgement", acknowledged, 0.5, "s"),
-        Row(f"{PEOPLE} people ask at once: p50 of the answer", middle(timed.times), 8, "s",
-            f"{middle(timed.times) / alone:.0f} times one alone; {whole} whole, {unknown} without a cause, {len(rules)} causes"),
-        Row(f"{PEOPLE} people ask at once: p99 of the answer", _p99(timed.times), 9, "s"),
-        Row(f"{PEOPLE} people ask at once: requests for each answer", sent / PEOPLE, 20, ""),
-        Row(f"{PEOPLE} people ask at once: event-loop stall", heart.busiest * 1000, 50, "ms", stall),
-        Row("peak memory of the process with the bot, the local Slack and the filler", _peak(), None, "MiB"),
+        Row(f"{what}: slowest acknowledgement", acknowledged, 0.5, "s"),
+        Row(f"{what}: p50 of the answer", middle(timed.times), 8, "s",
+            f"{whole} whole, {unknown} without a cause, {len(causes)} causes"),
+        Row(f"{what}: p99 of the answer", _p99(timed.times), 9, "s"),
+        Row(f"{what}: requests for each answer", sent / PEOPLE, 20, ""),
+        Row(f"{what}: event-loop stall (CPU at a stretch)", heart.busiest * 1000, 50, "ms", stall),
+        Row("peak memory of the process with the bot, the local Slack and the bench", _peak(), None, "MiB"),
     ]  # fmt: skip
+
+
+async def _hanging(world: World, plane: ControlPlane) -> Row:
+    """The API server stops answering with a hundred questions in flight."""
+    server = plane.processes["kube-apiserver"]
+    server.send_signal(signal.SIGSTOP)
+    try:
+        flight = [asyncio.ensure_future(world.ask(f"team-a/job-{n}")) for n in range(PEOPLE)]
+        slowest = 0.0
+        for n in range(20):
+            delivery = await world.ask(f"team-a/late-{n}")
+            slowest = max(slowest, delivery.seconds or 60)
+        deliveries = await asyncio.gather(*flight)
+    finally:
+        server.send_signal(signal.SIGCONT)
+    slowest = max(slowest, *(delivery.seconds or 60 for delivery in deliveries))
+    return Row(f"slowest acknowledgement, {PEOPLE} in flight, the API server hangs", slowest, 0.5, "s")
 
 
 def _peak() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
+# --- the digest ---
+
+_COMMAND = "import sys; from bot.cli import main; sys.exit(main(sys.argv[1:]))"
+
+
+def _environment(plane: ControlPlane) -> dict[str, str]:
+    return {**os.environ, "KUBECONFIG": str(plane.kubeconfig())}
+
+
 def _digest(plane: ControlPlane) -> Iterator[Row]:
-    environment = {**os.environ, "KUBECONFIG": str(plane.kubeconfig())}
-    kubectl, ours = [], []
-    for _ in range(2):
+    environment, config = _environment(plane), str(plane.kubeconfig())
+    kubectl, ours, plain, whole, part = [], [], [], [], []
+    few = [f"team-{n:02}" for n in range(FEW)]
+    for _ in range(2):  # in turns, so that a busy moment of the machine meets all of them
         kubectl.append(_run([str(plane.bin / "kubectl"), "get", "workloads", "-A"], environment))
-        code = "import sys; from bot.cli import main; sys.exit(main(['digest']))"
-        ours.append(_run([sys.executable, "-c", code], environment))
-    wall, cpu, peak = (min(one[part] for one in ours) for part in range(3))
-    their_wall, their_cpu, their_peak = (min(one[part] for one in kubectl) for part in range(3))
-    yield Row(
-        "`whypending digest` against `kubectl get workloads -A`: wall", wall / their_wall, None, note=f"{wall:.1f} s"
-    )
-    yield Row("`whypending digest` against `kubectl get workloads -A`: CPU", cpu / their_cpu, None, note=f"{cpu:.1f} s")
-    yield Row(
-        "`whypending digest` against `kubectl get workloads -A`: memory",
-        peak / their_peak,
-        None,
-        note=f"{peak:.0f} MiB",
-    )
+        ours.append(_run([sys.executable, "-c", _COMMAND, "digest"], environment))
+        plain.append(_apart("json", config))
+        whole.append(_apart("digest", config))
+        part.append(_apart("digest", config, *few))
+    mine, theirs = min(one["cpu"] for one in whole), min(one["cpu"] for one in plain)
+    note = f"CPU {mine:.2f} s against {theirs:.2f} s, {whole[0]['bytes'] / 2**20:.0f} MiB read"
+    yield Row(f"digest of {COUNT:,} Workloads, CPU against json.loads over the same pages", mine / theirs, 1, note=note)
+    high, low = (middle(one["peak"] for one in many) for many in (whole, part))
+    note = f"{high:.0f} MiB against {low:.0f} MiB"
+    yield Row(f"digest, peak memory of the process, {COUNT:,} Workloads against a tenth", high / low, 1.5, note=note)
+    for at, (name, unit) in enumerate((("wall", "s"), ("CPU", "s"), ("memory", "MiB"))):
+        own, other = (min(one[at] for one in many) for many in (ours, kubectl))
+        note = f"{own:.1f} {unit} against {other:.1f} {unit}"
+        yield Row(f"`whypending digest` against `kubectl get workloads -A`: {name}", own / other, None, note=note)
 
 
 def _run(command: list[str], environment: dict[str, str]) -> tuple[float, float, float]:
@@ -207,6 +395,57 @@ def _run(command: list[str], environment: dict[str, str]) -> tuple[float, float,
         _, status, usage = os.wait4(child.pid, 0)
         child.returncode = os.waitstatus_to_exitcode(status)
     return time.monotonic() - began, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+
+
+def _apart(what: str, config: str, *namespaces: str) -> dict[str, float]:
+    """Measure in a process of its own: `python -m tests.bench.bench_load digest|json KUBECONFIG [NAMESPACE…]`."""
+    command = [sys.executable, "-m", "tests.bench.bench_load", what, config, *namespaces]
+    found: dict[str, float] = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    return found
+
+
+async def _digested(config: str, namespaces: tuple[str, ...]) -> dict[str, float]:
+    preload()
+    read = 0
+    async with Service({"": Site(Cluster(kubeconfig=config))}) as service:
+        client = service.reader().client
+        body = client.body
+
+        async def counted(*arguments: Any, **options: Any) -> Answer:
+            nonlocal read
+            answer = await body(*arguments, **options)
+            read += len(answer.body)
+            return answer
+
+        client.body = counted  # type: ignore[method-assign]
+        await client.body("/version")
+        spent = time.process_time()
+        found = await survey(service, digest.Selection(namespaces=namespaces))
+        rendered.text(await seen(found, found.selection))
+        return {"cpu": time.process_time() - spent, "peak": _peak(), "bytes": read}
+
+
+def _path() -> str:
+    return place("kueue.x-k8s.io", "v1beta2", "workloads")
+
+
+async def _json(config: str) -> dict[str, float]:
+    bodies, token = [], ""
+    async with Client(Cluster(kubeconfig=config)) as client:
+        while True:
+            query = (("limit", "500"), *((("continue", token),) if token else ()))
+            bodies.append((await client.body(_path(), query)).body)
+            token = json.loads(bodies[-1])["metadata"].get("continue", "")
+            if not token:
+                break
+    gc.collect()
+    spent = time.process_time()
+    for body in bodies:
+        json.loads(body)
+    return {"cpu": time.process_time() - spent, "bytes": sum(map(len, bodies))}
+
+
+# --- on and on ---
 
 
 async def _soak(cluster: Cluster, seconds: int) -> list[Row]:
@@ -222,7 +461,8 @@ async def _soak(cluster: Cluster, seconds: int) -> list[Row]:
             Service({"": Site(cluster)}) as service,
             workspace(service, store_url=f"sqlite:///{store}") as world,
         ):
-            jobs, count, end = _jobs(), 0, time.monotonic() + seconds
+            jobs = [f"{item['metadata']['namespace']}/{item['metadata']['name']}" for item in _jobs(PEOPLE)]
+            count, end = 0, time.monotonic() + seconds
             first: tuple[float, int, int] | None = None
             while time.monotonic() < end:
                 await asyncio.gather(*(world.ask(jobs[(count + n) % len(jobs)]) for n in range(5)))
@@ -242,9 +482,6 @@ async def _soak(cluster: Cluster, seconds: int) -> list[Row]:
     ]  # fmt: skip
 
 
-# --- the big cluster ---
-
-
 def _make_selectable(plane: ControlPlane) -> None:
     """Let Workloads be selected by ClusterQueue, as Kueue's own definition does from 0.18 on."""
     spec = plane.call("GET", _WORKLOADS)["spec"]
@@ -256,67 +493,6 @@ def _make_selectable(plane: ControlPlane) -> None:
     plane.wait(lambda: plane.call("GET", path), "selectable Workloads")
 
 
-async def _fill(plane: ControlPlane) -> None:
-    trusted = ssl.create_default_context(cafile=str(plane.dir / "ca.crt"))
-    headers = {"Authorization": "Bearer token-admin"}
-    async with aiohttp.ClientSession(
-        plane.url, connector=aiohttp.TCPConnector(ssl=trusted, limit=32), headers=headers
-    ) as session:
-        for kind in around().values():
-            await _make(session, kind)
-        await _make(session, _more_queues())
-        await _make(session, _nodes())
-        await _make(session, workloads(COUNT))
-
-
-async def _make(session: aiohttp.ClientSession, items: Iterable[Item]) -> None:
-    """Create objects, thirty-two at a time, and write their status."""
-    todo = iter(items)
-
-    async def work() -> None:
-        for item in todo:
-            item["metadata"].pop("managedFields", None)
-            item["metadata"].pop("uid", None)
-            path = collection(item)
-            async with session.post(path, json=item) as answer:
-                if answer.status not in {201, 409}:
-                    raise RuntimeError(f"{path}: {await answer.text()}")
-            if "status" in item:
-                place = f"{path}/{item['metadata']['name']}/status"
-                kind = {"Content-Type": "application/merge-patch+json"}
-                async with session.patch(place, json={"status": item["status"]}, headers=kind) as answer:
-                    if answer.status != 200:
-                        raise RuntimeError(f"{place}: {await answer.text()}")
-
-    await asyncio.gather(*(work() for _ in range(32)))
-
-
-def _more_queues() -> Iterator[Item]:
-    """Further ClusterQueues and LocalQueues, up to their numbers, in the same cohorts."""
-    plain = around()
-    model = plain["clusterqueues"][0]
-    for n in range(CLUSTER_QUEUES - len(plain["clusterqueues"])):
-        yield {
-            **model,
-            "metadata": {"name": f"more-{n:03}"},
-            "spec": {**model["spec"], "cohortName": f"cohort-{n % 4}"},
-        }
-    queue = plain["localqueues"][0]
-    for n in range(LOCAL_QUEUES - len(plain["localqueues"])):
-        meta = {"name": f"more-{n:04}", "namespace": f"team-{n % NAMESPACES:02}"}
-        yield {**queue, "metadata": meta, "spec": {"clusterQueue": f"more-{n % 120:03}"}}
-
-
-def _nodes() -> Iterator[Item]:
-    room = {"cpu": "64", "memory": "512Gi", "pods": "110", "nvidia.com/gpu": "8"}
-    for n in range(NODES):
-        ready = {
-            "type": "Ready",
-            "status": "True",
-            "reason": "KubeletReady",
-            "lastTransitionTime": "2026-11-30T00:00:00Z",
-        }
-        yield {
-            "apiVersion": "v1", "kind": "Node", "metadata": {"name": f"node-{n:04}", "labels": {"gpu": "a100"}}, "spec": {},
-            "status": {"capacity": room, "allocatable": room, "conditions": [ready]},
-        }  # fmt: skip
+if __name__ == "__main__":
+    what, config, *names = sys.argv[1:]
+    print(json.dumps(asyncio.run(_digested(config, tuple(names)) if what == "digest" else _json(config))))

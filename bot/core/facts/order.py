@@ -540,15 +540,14 @@ class Order:
         """The first waiting Workload that was read of each other ClusterQueue of the cohort, highest priority first."""
         own = self.queue.name
         queues = self.preemption.cohort_queues - {own}
-        routes = {
-            (local.namespace, local.name): local.spec.cluster_queue
-            for local in self._snapshot.all_of(o.LocalQueue, read="seen")
-            if local.spec.cluster_queue in queues and local.spec.stop_policy not in _STOPPED
-        }
         waiting_in = self._snapshot.once(("waiting by queue",), self._by_queue)
         heads: dict[str, o.Workload] = {}
-        for key, queue in routes.items():
-            for other in waiting_in.get(key, ()):
+        for (namespace, name), others in waiting_in.items() if queues else ():
+            local = self._snapshot.look_of(o.LocalQueue, name, namespace)
+            if local is None or local.spec.cluster_queue not in queues or local.spec.stop_policy in _STOPPED:
+                continue
+            queue = local.spec.cluster_queue
+            for other in others:
                 if other.spec.active is False or other.metadata.deletion_timestamp is not None:
                     continue
                 if queue not in heads or _base_key(other) < _base_key(heads[queue]):

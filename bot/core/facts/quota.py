@@ -8,6 +8,7 @@ flavors in `assignment`.
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
 from bot.core import decode, quantity, texts
@@ -30,9 +31,10 @@ from bot.core.facts.assignment import (
 )
 from bot.core.facts.flavors import ALLOWED_FLAVORS, Exclusion, exclusion
 from bot.core.facts.lazy import fact
-from bot.core.facts.requests import PODS, PodSetRequests, amounts, asked, held, holds_quota
+from bot.core.facts.requests import PODS, PodSetRequests, asked, held, holds_quota
 from bot.core.names import subject
 from bot.core.objects import condition
+from bot.core.quantity import Quantity, amount
 from bot.core.records import dataclass
 from bot.core.snapshot import Unknown, holders
 
@@ -229,10 +231,13 @@ class Quota:
         if queue.status == o.QueueStatus():
             reason = f"usage of ClusterQueue {queue.name}: neither its Workloads nor its status were read"
             raise Unknown(reason)
-        for flavor in queue.status.flavors_reservation:
-            where = f"ClusterQueue {queue.name}"
-            for resource in flavor.resources:
-                total[flavor.name, resource.name] = amounts({resource.name: resource.total}, where)[resource.name]
+        try:
+            for flavor in queue.status.flavors_reservation:
+                for resource in flavor.resources:
+                    total[flavor.name, resource.name] = amount(resource.name, resource.total)
+        except ValueError as error:
+            reason = f"ClusterQueue {queue.name}: {error}"
+            raise Unknown(reason) from error
         return total, False
 
     @fact
@@ -701,19 +706,26 @@ def _quotas(item: o.ClusterQueue | o.Cohort) -> dict[Key, Limits]:
 
 
 def _limits(groups: Iterable[o.ResourceGroup], where: str) -> dict[Key, Limits]:
-    found: dict[Key, Limits] = {}
-    for group in groups:
-        for flavor in group.flavors:
-            for resource in flavor.resources:
-                texts_of = {"nominal": resource.nominal_quota}
-                if resource.borrowing_limit is not None:
-                    texts_of["borrowing"] = resource.borrowing_limit
-                if resource.lending_limit is not None:
-                    texts_of["lending"] = resource.lending_limit
-                found[flavor.name, resource.name] = Limits(
-                    **{name: amounts({resource.name: text}, where)[resource.name] for name, text in texts_of.items()}
-                )
-    return found
+    try:
+        return {
+            (flavor.name, part.name): _limit(part.name, part.nominal_quota, part.borrowing_limit, part.lending_limit)
+            for group in groups
+            for flavor in group.flavors
+            for part in flavor.resources
+        }
+    except ValueError as error:
+        reason = f"{where}: {error}"
+        raise Unknown(reason) from error
+
+
+@lru_cache(maxsize=4096)
+def _limit(resource: str, nominal: Quantity, borrowing: Quantity | None, lending: Quantity | None) -> Limits:
+    """One entry of quotas; a big cohort has thousands of them, and most are alike. Raises ValueError."""
+    return Limits(
+        amount(resource, nominal),
+        None if borrowing is None else amount(resource, borrowing),
+        None if lending is None else amount(resource, lending),
+    )
 
 
 def effective(item: o.ClusterQueue | o.Cohort) -> Any:  # noqa: ANN401 - alpha, its form is still changing
