@@ -821,6 +821,22 @@ ISSUES: tuple[Issue, ...] = (
         workaround="restart Kueue's controller manager",
     ),
     Issue(
+        "kubernetes-sigs/kueue#10185",
+        "Kueue remembers a preemption that is over, and waits for it for ever",
+        ("0.15.8", "0.16.5", "0.17.0"),
+        _preemption_given_up,
+        since="0.15.0",
+        workaround="restart Kueue's controller manager",
+    ),
+    Issue(
+        "kubernetes-sigs/kueue#11647",
+        "a race while admitting leaves a Workload waiting for a preemption that nobody carries out",
+        ("0.16.9", "0.17.4", "0.18.0"),
+        _preemption_given_up,
+        since="0.16.5",
+        workaround="restart Kueue's controller manager",
+    ),
+    Issue(
         "kubernetes-sigs/kueue#9057",
         "Workloads of topology-aware queues are not looked at after a restart of Kueue",
         ("0.15.4", "0.16.1", "0.17.0"),

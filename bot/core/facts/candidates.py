@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from bot.core.facts import Facts
 
 
+_RECLAIMS_FOR_COHORTS = (0, 12)
+"""The first version in which quota that a Cohort owns is reclaimed for the queues below it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """A Workload that holds what is missing; `refused` says why it cannot be preempted, "" when it can."""
@@ -37,6 +41,8 @@ class Policies:
     within: str
     reclaim: str
     borrow: str
+    threshold: int | None = None
+    """The highest priority that borrowWithinCohort lets be preempted; None for no such limit."""
 
     @property
     def any(self) -> bool:
@@ -48,10 +54,12 @@ def policies(queue: o.ClusterQueue) -> Policies:
     """Give the preemption policies of a ClusterQueue."""
     found = queue.spec.preemption or o.Preemption()
     borrow = found.borrow_within_cohort.get("policy")
+    threshold = found.borrow_within_cohort.get("maxPriorityThreshold")
     return Policies(
         found.within_cluster_queue or "Never",
         found.reclaim_within_cohort or "Never",
         borrow if isinstance(borrow, str) and borrow else "Never",
+        threshold if isinstance(threshold, int) and not isinstance(threshold, bool) else None,
     )
 
 
@@ -60,8 +68,18 @@ def candidates(facts: "Facts", short: Shortfall) -> tuple[Candidate, ...]:
 
     Raises Unknown when the Workloads of a queue that holds some were not read.
     """
-    queue, main = facts.quota.queue, short.main
-    if queue is None or main is None:
+    return _holding(facts, short.main) if short.main is not None else ()
+
+
+def elsewhere(facts: "Facts", short: Shortfall) -> bool:
+    """Say whether somebody could be preempted in another flavor for which the Workload waits. Raises Unknown as `candidates`."""
+    figures = [entry for result in short.others if result.verdict == "wait" for entry in result.deciding[:1]]
+    return any(not candidate.refused for figure in figures for candidate in _holding(facts, figure))
+
+
+def _holding(facts: "Facts", main: Figure) -> tuple[Candidate, ...]:
+    queue = facts.quota.queue
+    if queue is None:
         return ()
     key = (main.flavor, main.resource)
     tree, me = facts.quota.tree, facts.quota.offer.queue
@@ -80,7 +98,8 @@ def _refused(facts: "Facts", queue: o.ClusterQueue, other: o.Workload, name: str
     own, policy, tree = facts.identity.want(), policies(queue), facts.quota.tree
     key = (main.flavor, main.resource)
     mine, theirs = priority_of(own), priority_of(other)
-    if main.requested > main.nominal and queue.cohort and policy.borrow == "Never":
+    borrows = main.requested > main.nominal and bool(queue.cohort) and not _reclaims_above(facts, main)
+    if borrows and policy.borrow == "Never":
         return "the request is larger than the nominal quota, and borrowWithinCohort is Never"
     priorities = f"priority {theirs} is not lower than {mine}"
     if name == queue.name:
@@ -96,7 +115,22 @@ def _refused(facts: "Facts", queue: o.ClusterQueue, other: o.Workload, name: str
         return "reclaimWithinCohort is Never"
     if policy.reclaim == "LowerPriority" and theirs >= mine:
         return priorities
+    if borrows:
+        if theirs >= mine:
+            return f"{priorities}, which borrowWithinCohort asks for"
+        if policy.threshold is not None and theirs > policy.threshold:
+            return f"priority {theirs} is above the maxPriorityThreshold {policy.threshold} of borrowWithinCohort"
     return ""
+
+
+def _reclaims_above(facts: "Facts", main: Figure) -> bool:
+    """Whether a Cohort below the root has the quota for the request, so that Kueue reclaims for it (since 0.12)."""
+    release = facts.controller.release
+    if release is not None and release < _RECLAIMS_FOR_COHORTS:
+        return False
+    tree, key = facts.quota.tree, (main.flavor, main.resource)
+    between = tree.path(facts.quota.offer.queue)[1:-1]
+    return any(tree.usage(node, key) + main.requested <= tree.subtree(node, key) for node in between)
 
 
 def _created(workload: o.Workload) -> float:

@@ -3,7 +3,7 @@
 from bot.core.diagnosis import Evidence, Found
 from bot.core.facts import Facts
 from bot.core.facts import shortage as words
-from bot.core.facts.candidates import candidates, policies
+from bot.core.facts.candidates import candidates, elsewhere, policies
 from bot.core.facts.order import priority_of
 from bot.core.facts.quota import NEEDS, owner_of
 from bot.core.names import named, subject
@@ -17,7 +17,7 @@ def no_preemption_candidate(facts: Facts) -> Found | None:
 
     When:
         The Workload waits for quota, its ClusterQueue allows some preemption, and none of the Workloads that hold what is
-        missing may be preempted: their priority is not lower, or their queue does not borrow.
+        missing may be preempted, in no flavor that it could use: their priority is not lower, or their queue does not borrow.
     Why it blocks:
         `withinClusterQueue` looks at priorities in the same ClusterQueue. `reclaimWithinCohort` takes only from queues that
         use more than their own quota, whatever the priorities are.
@@ -30,7 +30,7 @@ def no_preemption_candidate(facts: Facts) -> Found | None:
     if facts.order.preemption.victims or facts.order.preemption.announced is not None:
         return None  # somebody is preempted for it, or could be
     found = candidates(facts, short)
-    if not found or any(not candidate.refused for candidate in found):
+    if not found or any(not candidate.refused for candidate in found) or elsewhere(facts, short):
         return None
     parts = []
     for entry in found[:3]:
