@@ -25,11 +25,12 @@ from bot.render import queue as rendered_queue
 from bot.render.card import Message
 from bot.render.words import code, escape
 from bot.service import Service, UnknownClusterError
-from bot.slack.desk import Desk
+from bot.slack.desk import Desk, asked_in
 from bot.slack.digest import PAUSE_SECONDS, Picture, everything, upload
 from bot.slack.gate import place_of
 from bot.slack.persons import Asker
 from bot.slack.post import Place, Undeliverable
+from bot.store import new_id
 from bot.survey import Surveyed, aside, seen, survey
 
 SECONDS = 120.0
@@ -131,7 +132,10 @@ class Queues:
             telemetry.QUESTIONS.labels(entry=verb, result=result).inc()
             self.desk.audit(verb, asker, place, result, asked=what)
 
-        taken = self.desk.hand_over(verb, work, sent, place=place, asked=f"{verb} {what}", entry=verb)
+        taken = self.desk.hand_over(
+            verb, work, sent, place=place, asked=f"{verb} {what}", entry=verb,
+            noted=asked_in(place, asker, new_id()),
+        )  # fmt: skip
         return None if taken else self.desk.busy(f"{verb} {what}")
 
     # Answering
