@@ -14,6 +14,10 @@ from bot.core.quantity import parse
 
 Body = dict[str, Any]
 GPU = "example.com/gpu"
+SEEDS = (0, 3, 5, 7, 22, 26, 32, 33)
+"""The trees that every run of the tests plays: few, and everything that decides occurs in them."""
+PROBES = 30
+"""Workloads that each of them is asked about."""
 POD_SHARE = 0.25
 _AMOUNTS = {
     "cpu": ("0", "1", "2", "3", "4", "6", "8", "750m", "1250m", "2500m", "3333m", "7999m"),
@@ -165,7 +169,7 @@ def workload(
     }
 
 
-def probes(seed: int, content: Body, number: int) -> list[Body]:
+def probes(seed: int, content: Body, number: int = PROBES) -> list[Body]:
     """Give Workloads that are not active yet."""
     dice = random.Random(f"probes {seed}")
     queues = list(content["clusterQueues"])

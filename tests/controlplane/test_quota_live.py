@@ -21,13 +21,11 @@ from bot.core.quantity import parse
 from tests.clusters import Cluster
 from tests.controlplane.plane import ApiError, ControlPlane
 from tests.controlplane.programs import KUBERNETES, KUEUE
-from tests.controlplane.quota_trees import Body, probes, smaller, tree
+from tests.controlplane.quota_trees import PROBES, SEEDS, Body, probes, smaller, tree
 from tests.controlplane.scenario import Player, Scenario, record
 
 pytestmark = [pytest.mark.live, pytest.mark.timeout(600)]
 
-SEEDS = range(10)
-PROBES = 30
 TRIES = 50
 """How many trees are played at most to make a difference smaller."""
 CASES = Path(__file__).parent / "quota_cases"
@@ -267,7 +265,7 @@ def failed(bench: Bench, found: list[str], content: Body, probe: Body) -> None:
 @pytest.mark.parametrize("seed", SEEDS)
 def test_kueue_does_what_was_foretold(seed: int, plane: ControlPlane) -> None:
     bench, content = Bench(plane), tree(seed)
-    some = {probe["metadata"]["name"]: probe for probe in probes(seed, content, PROBES)}
+    some = {probe["metadata"]["name"]: probe for probe in probes(seed, content)}
     recording = bench.play(content, list(some.values()))
     verdicts: dict[str, str] = {}
     for name, probe in some.items():
