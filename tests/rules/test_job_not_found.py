@@ -48,3 +48,15 @@ def test_near_miss() -> None:
     assert "job-not-found" not in fired(cluster(group).ask("team-a/grp"))
     assert "job-not-found" not in fired(cluster(workload(made("Notebook", "nb"))).ask("team-a/nb"))
     assert "job-not-found" not in fired(cluster(event(job(), "FailedCreate", "no"), read=[]).ask("team-a/train"))
+
+
+def test_what_an_object_of_another_kind_owns_is_offered() -> None:
+    """An Argo Workflow is no job of Kueue's; its pods may be, and the held one comes first."""
+    flow = {"apiVersion": "argoproj.io/v1alpha1", "kind": "Workflow", "metadata": {"name": "etl", "uid": "flow"}}
+    cluster_of = cluster(pod("etl-a", owner=flow), pod("etl-b", owner=flow, gated=True))
+    for kind in ("", "Workflow"):
+        answer = cluster_of.ask("team-a/etl", kind)
+        assert answer.headline.rule == "job-not-found"
+        assert answer.headline.data["suggestions"] == ["etl-b", "etl-a"]
+        assert "is of no kind that Kueue integrates" in answer.headline.sentence
+    assert "is of no kind" not in cluster_of.ask("team-a/elt").headline.sentence

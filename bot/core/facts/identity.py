@@ -222,6 +222,8 @@ class Absence:
     """Names in the asked namespace as they are; in others marked."""
     queues: tuple[str, ...]
     unread: tuple[str, ...]
+    owner: str = ""
+    """The kind of an object of that name that Kueue does not integrate, known by what it owns; those are suggested."""
 
 
 class Identity:
@@ -438,6 +440,11 @@ class Identity:
         if self.meant or (snapshot.covers("Namespace", "", ref.namespace) and not self._namespace_is_there()):
             return None
         known = kinds.BY_NAME.get(ref.kind)
+        owned_here = self._owned_by_foreign
+        if owned_here and known is None:
+            names_here = tuple(item.name for _, item in owned_here)
+            events = self._events_of_the_missing()
+            return Absence(events, (), names_here, self._queue_names(), (), owned_here[0][0])
         if ref.kind and known is None and ref.kind != "PodGroup":
             raise Unknown(snapshot.why_not(ref.kind, ref.namespace, ref.name))
         wanted = [known] if known else [*kinds.JOB_KINDS, kinds.BY_NAME["Pod"], kinds.BY_NAME["Workload"]]
@@ -451,6 +458,21 @@ class Identity:
             unread.append(kind.plural)
         reasons = (f"{', '.join(unread)} in {ref.namespace}: not read",) if unread else ()
         return Absence(self._events_of_the_missing(), self.leftovers, self._suggestions(), self._queue_names(), reasons)
+
+    @property
+    def _owned_by_foreign(self) -> list[tuple[str, o.KubeObject]]:
+        """What an object of the asked name owns that is of no kind known here, with that kind; what is held comes first."""
+        ref = self._ref
+        found = [
+            (owner.kind, item)
+            for kind in (*kinds.JOB_KINDS, kinds.BY_NAME["Pod"])
+            for item in self._snapshot.seen(kind.kind, ref.namespace)
+            for owner in item.metadata.owner_references
+            if owner.name == ref.name
+            and kinds.of_object(owner.api_version, owner.kind) is None
+            and same_kind(ref.kind, owner.kind, owner.api_version)
+        ]
+        return sorted(found, key=lambda entry: (not suspended(entry[1]), kind_of(entry[1]), entry[1].name))
 
     def _namespace_is_there(self) -> bool:
         return self._snapshot.look("Namespace", self._ref.namespace) is not None or any(

@@ -19,6 +19,7 @@ def job_not_found(facts: Facts) -> Found | None:
 
     When:
         The namespace has nothing of that name: no object of any kind that Kueue integrates, no Workload and no pod group.
+        Of an object of another kind (an Argo Workflow, say) that owns pods or jobs, those are offered.
         Kinds that were not read are listed as not checked. What events say of the missing object is quoted: often the API
         refused to create it. Close names are offered, and other namespaces that have the name.
     Why it blocks:
@@ -34,6 +35,12 @@ def job_not_found(facts: Facts) -> Found | None:
     ref = facts.ref
     what = f"{ref.kind} named" if ref.kind else "job, Workload or pod group named"
     sentence = f"There is no {what} {named(ref.kind or 'Job', ref.name, ref.namespace)}."
+    if absence.owner:
+        count = len(absence.suggestions)
+        sentence = (
+            f"{quoted(absence.owner, 60)} {named(absence.owner, ref.name, ref.namespace)} is of no kind that Kueue integrates; "
+            f"what it owns may wait by itself: {count} {'object' if count == 1 else 'objects'}."
+        )
     evidence = [Evidence(subject(ref.kind or "Job", ref.name, ref.namespace), "metadata.name", "no such object")]
     steps = []
     for event in absence.events[:2]:
@@ -54,7 +61,8 @@ def job_not_found(facts: Facts) -> Found | None:
         queues = ", ".join(absence.queues[:5])
         steps.append(Step("asker", f"LocalQueues of this namespace for the label kueue.x-k8s.io/queue-name: {queues}."))
     if absence.suggestions:
-        sentence += f" Did you mean {' or '.join(absence.suggestions[:3])}?"
+        closest = " or ".join(absence.suggestions[:3])
+        sentence += f" Ask about {closest}." if absence.owner else f" Did you mean {closest}?"
         steps.append(Step("asker", f"Ask about {absence.suggestions[0]} instead."))
     steps.append(
         Step(
