@@ -26,14 +26,14 @@ def lasting(seconds: float) -> str:
     return _count(whole // 86400, "day")
 
 
-def young(age: float | None, threshold: float) -> str:
+def young(age: float | None, threshold: float, what: str = "It") -> str:
     """Give the sentence that a young object may only be on its way, with a space before it; "" for an older one.
 
-    `age` and `threshold` in seconds.
+    `age` and `threshold` in seconds; `what` is the object of that age where it is not the subject of the sentence before.
     """
     if age is None or age >= threshold:
         return ""
-    return f" It is only {lasting(age)} old: this may pass by itself."
+    return f" {what} is only {lasting(age)} old: this may pass by itself."
 
 
 def _count(number: int, noun: str) -> str:

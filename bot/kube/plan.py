@@ -488,11 +488,8 @@ class Plan:
             return []
         wants = [Want("AdmissionCheck"), Want("ProvisioningRequestConfig"), Want("MultiKueueConfig")]
         if reported:
-            wants += [
-                Want("ProvisioningRequest", self.ref.namespace, rows=NAMESPACE_ROWS),
-                Want("MultiKueueCluster"),
-            ]
-        return wants
+            wants.append(Want("ProvisioningRequest", self.ref.namespace, rows=NAMESPACE_ROWS))
+        return [*wants, Want("MultiKueueCluster")]
 
     def _running(
         self,

@@ -10,7 +10,9 @@ from tests.controlplane.plane import ControlPlane, what_is_missing
 
 
 @contextmanager
-def _running(factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Iterator[ControlPlane]:
+def _running(
+    factory: pytest.TempPathFactory, request: pytest.FixtureRequest, *, other_kinds: bool = True
+) -> Iterator[ControlPlane]:
     missing = what_is_missing()
     if missing is not None:
         pytest.skip(f"no control plane here: {missing}")
@@ -18,7 +20,7 @@ def _running(factory: pytest.TempPathFactory, request: pytest.FixtureRequest) ->
     running = ControlPlane(state)
     failed_before = request.session.testsfailed
     try:
-        running.start(other_kinds=True)
+        running.start(other_kinds=other_kinds)
         yield running
     except BaseException:
         print(running.excerpt("kueue"), running.excerpt("kube-apiserver"), sep="\n")
@@ -40,4 +42,11 @@ def plane(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureReque
 def own_plane(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Iterator[ControlPlane]:
     """A control plane for one module alone: for tests that change certificates, restart servers or withdraw versions."""
     with _running(tmp_path_factory, request) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def worker_plane(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Iterator[ControlPlane]:
+    """A second control plane, to which MultiKueue gives Jobs; it has no other job kinds."""
+    with _running(tmp_path_factory, request, other_kinds=False) as running:
         yield running

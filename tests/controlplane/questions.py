@@ -8,6 +8,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import pytest
 from kubernetes.aio.config import kube_config
 
 from bot import cli
@@ -18,13 +19,11 @@ from tests.controlplane.scenario import Body
 
 @contextlib.contextmanager
 def identity(kubeconfig: Path) -> Iterator[None]:
-    """Let the command line find this kubeconfig: the client looks into the environment once, when it is imported."""
-    before = kube_config.KUBE_CONFIG_DEFAULT_LOCATION
-    kube_config.KUBE_CONFIG_DEFAULT_LOCATION = str(kubeconfig)
-    try:
+    """Let the command line find this kubeconfig: the client's library looks into the environment once, when it is imported."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("KUBECONFIG", str(kubeconfig))
+        patch.setattr(kube_config, "KUBE_CONFIG_DEFAULT_LOCATION", str(kubeconfig))
         yield
-    finally:
-        kube_config.KUBE_CONFIG_DEFAULT_LOCATION = before
 
 
 def command(*arguments: str) -> tuple[int, str]:

@@ -9,6 +9,7 @@ import platform
 import re
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -64,23 +65,24 @@ def main(names: list[str]) -> int:
     file = FOLDER / "expect.yaml"
     entries = {entry["name"]: entry for entry in (yaml.safe_load(file.read_text()) if file.exists() else [])}
     with tempfile.TemporaryDirectory() as state:
-        plane = ControlPlane(Path(state))
+        plane, second = ControlPlane(Path(state) / "plane"), ControlPlane(Path(state) / "worker")
         try:
             plane.start(other_kinds=True)
             for scenario in chosen:
-                failed += _one(plane, scenario, entries)
+                failed += _one(plane, second, scenario, entries)
                 kept = [entries[name] for name in sorted(entries)]
                 file.write_text(yaml.safe_dump(kept, sort_keys=False, width=120))
         finally:
+            second.close()
             plane.close()
     print(f"{len(chosen)} recorded, {failed} of them not as their scenario says")
     return 1 if failed else 0
 
 
-def _one(plane: ControlPlane, scenario: Scenario, entries: dict[str, Any]) -> bool:
+def _one(plane: ControlPlane, second: ControlPlane, scenario: Scenario, entries: dict[str, Any]) -> bool:
     """Play and record one; True when it did not play or is not answered as it says, then nothing of it is kept."""
     try:
-        Player(plane).play(scenario)
+        Player(plane, worker=partial(_started, second)).play(scenario)
     except RuntimeError as error:
         print(scenario.name, error, sep="\n  ", flush=True)
         return True
@@ -94,6 +96,13 @@ def _one(plane: ControlPlane, scenario: Scenario, entries: dict[str, Any]) -> bo
         entries[scenario.name] = expected(scenario)
     print(scenario.name, *found, sep="\n  ", flush=True)
     return bool(found)
+
+
+def _started(second: ControlPlane) -> ControlPlane:
+    """The worker cluster, which few scenarios need."""
+    if not second.processes:
+        second.start()
+    return second
 
 
 if __name__ == "__main__":

@@ -17,13 +17,14 @@ A file in `scenarios/` is YAML. Short forms stand for whole objects, everything 
                     {delete: {kind, name, namespace}}, {stop: program}, {restart: program}, {seconds: 2},
                     {until: {kind, name, namespace, of, start, owner, condition|reason|message|field, is, count}},
                     {ask: team-a/train, kind: Job, then: {...}}]                # a question on the way, asked as the last one is
+    worker: {...}              what stands in a second cluster, which Kueue reaches by the Secret `worker`
     ask: team-a/train          kind: Job
     then: {headline: [...], stage: [...], also: [...], context: [...], mentions: [...], without: [...], avoid: [...],
            quota: [...], pods: {...}}
 
 Objects are made in the order above; `until` waits for what Kueue, the scheduler or a controller must have done first.
 An owner without a uid is looked up. A program that a step stopped runs again before the next scenario; while Kueue is
-stopped its webhooks are not registered.
+stopped its webhooks are not registered. A step with `in: worker` is carried out in the second cluster.
 """
 
 import json
@@ -43,7 +44,8 @@ from tests.controlplane.plane import ApiError, ControlPlane
 
 SCENARIOS = Path(__file__).parent / "scenarios"
 Body = dict[str, Any]
-_BASES_OF: dict[str, str] = {}
+_BASES_OF: dict[str, dict[str, str]] = {}
+"""By the server's URL."""
 _KUEUE = "kueue.x-k8s.io/v1beta2"
 BASES: dict[str, Body] = {
     "small": {
@@ -86,6 +88,8 @@ def scenarios() -> list[Scenario]:
     found = []
     for path in sorted(SCENARIOS.glob("*.yaml")):
         content = yaml.load(path.read_text(), Loader=yaml.CSafeLoader)
+        if "worker" in content:
+            content["worker"] = merge(BASES.get(content["worker"].get("base"), {}), content["worker"])
         found.append(Scenario(path.stem, merge(BASES.get(content.get("base"), {}), content)))
     return sorted(found, key=lambda s: (json.dumps([s.content.get("kueue", {}), s.content.get("gates", "")]), s.name))
 
@@ -188,16 +192,38 @@ def expand(content: Body) -> Iterator[Body]:
 class Player:
     """Plays scenarios on one control plane, one after the other."""
 
-    def __init__(self, plane: ControlPlane, ask: Callable[[Body], None] | None = None) -> None:
-        """Take a running plane, and what is to be done with the questions on the way."""
+    def __init__(
+        self,
+        plane: ControlPlane,
+        ask: Callable[[Body], None] | None = None,
+        worker: Callable[[], ControlPlane] | None = None,
+    ) -> None:
+        """Take a running plane, what is to be done with the questions on the way, and how to get a second plane."""
         self.plane = plane
         self.ask = ask
+        self.worker = worker
+        self._in_worker: Player | None = None
 
     def play(self, scenario: Scenario) -> None:
         """Bring the cluster into the scenario's state, from an empty one."""
         content = scenario.content
         self.plane.configure(content.get("kueue", {}), content.get("gates", ""))
         self.clear()
+        if "worker" in content and self.worker is not None:
+            second = self.worker()
+            self._in_worker = Player(second)
+            self._in_worker.play(Scenario(scenario.name, content["worker"]))
+            secret = {"kubeconfig": second.kubeconfig().read_text()}
+            named = {"name": "worker", "namespace": "kueue-system"}
+            self.plane.apply(
+                "/api/v1/namespaces/kueue-system/secrets",
+                {"apiVersion": "v1", "kind": "Secret", "metadata": named, "stringData": secret},
+            )
+        self._fill(content)
+        for step in content.get("steps", []):
+            self.step(step)
+
+    def _fill(self, content: Body) -> None:
         for name, labels in content.get("namespaces", {}).items():
             self.namespace(name, labels)
         for name, given in content.get("nodes", {}).items():
@@ -206,8 +232,6 @@ class Player:
             if node.get("unschedulable"):
                 self.plane.call("PATCH", f"/api/v1/nodes/{name}", {"spec": {"unschedulable": True}})
         self.make(content)
-        for step in content.get("steps", []):
-            self.step(step)
 
     def make(self, content: Body) -> None:
         """Create the objects of a content, with the namespaces that they need."""
@@ -265,7 +289,10 @@ class Player:
 
     def step(self, step: Body) -> None:
         """Carry out one step."""
-        if "patch" in step:
+        if step.get("in") == "worker":
+            assert self._in_worker is not None
+            self._in_worker.step({key: value for key, value in step.items() if key != "in"})
+        elif "patch" in step:
             patch = step["patch"]
             path = f"{self._path(patch)}{'/' + patch['subresource'] if 'subresource' in patch else ''}"
             self.plane.call("PATCH", path, patch["with"])
@@ -349,12 +376,13 @@ class Player:
     def clear(self) -> None:
         """Remove everything that a scenario made: jobs first, then Workloads and their finalizers, queues, flavors, nodes."""
         plane = self.plane
-        if not _BASES_OF:
-            _BASES_OF.update(self._bases())
+        if plane.url not in _BASES_OF:
+            _BASES_OF[plane.url] = self._bases()
         for kind in (*kinds.JOB_KINDS, kinds.BY_NAME["Pod"]):
             self._remove_all(kind)
         for name in ("Workload", "LocalQueue", "ClusterQueue", "Cohort", "ResourceFlavor", "Topology", "AdmissionCheck",
-                     "ProvisioningRequest", "ProvisioningRequestConfig", "WorkloadPriorityClass", "LimitRange", "ResourceQuota",
+                     "ProvisioningRequest", "ProvisioningRequestConfig", "MultiKueueConfig", "MultiKueueCluster",
+                     "WorkloadPriorityClass", "LimitRange", "ResourceQuota",
                      "PersistentVolumeClaim", "PersistentVolume", "StorageClass", "Event", "Node"):  # fmt: skip
             self._remove_all(kinds.BY_NAME[name])
         for namespace in plane.call("GET", "/api/v1/namespaces")["items"]:
@@ -383,7 +411,7 @@ class Player:
         return found
 
     def _remove_all(self, kind: kinds.Kind) -> None:
-        base = _BASES_OF.get(kind.kind)
+        base = _BASES_OF[self.plane.url].get(kind.kind)
         if base is None:
             return
 

@@ -25,7 +25,13 @@ def kubeconfig(plane: ControlPlane) -> Path:
 
 
 @pytest.mark.parametrize("scenario", scenarios(), ids=lambda scenario: scenario.name)
-def test_scenario(scenario: Scenario, plane: ControlPlane, kubeconfig: Path, tmp_path: Path) -> None:
+def test_scenario(
+    scenario: Scenario, plane: ControlPlane, kubeconfig: Path, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    def worker() -> ControlPlane:
+        second: ControlPlane = request.getfixturevalue("worker_plane")
+        return second
+
     def ask(question: Body) -> None:
         document = live(plane, reference(question), kubeconfig)
         recording = tmp_path / "recording.json"
@@ -36,7 +42,7 @@ def test_scenario(scenario: Scenario, plane: ControlPlane, kubeconfig: Path, tmp
             filed["complete"] = True
         assert not wrong(filed, question["then"]), f"{question['ask']}, asked of the recording"
 
-    Player(plane, ask).play(scenario)
+    Player(plane, ask, worker).play(scenario)
     ask(scenario.content)
 
 

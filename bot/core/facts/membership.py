@@ -267,7 +267,7 @@ class Membership:
         """Why the namespace is not Kueue's, None when it is. Raises Unknown when neither configuration nor webhooks were read."""
         item, namespace = self._item, self._facts.ref.namespace
         kind = kind_of(item) if item is not None else "Pod"
-        if not self._asks:
+        if not self._asks or not self._snapshot.is_served("Workload"):
             return None
         by_webhook = self._outside_webhook(kind, namespace)
         if by_webhook is not None:
@@ -328,7 +328,7 @@ class Membership:
     def switched_off(self) -> SwitchedOff | None:
         """Why Kueue does not watch the job's kind, None when it does. Raises Unknown when that cannot be told."""
         item, controller = self._item, self._facts.controller
-        if not self._asks:
+        if not self._asks or not self._snapshot.is_served("Workload"):
             return None
         kind = kind_of(item) if item is not None else "Pod"
         known = kinds.BY_NAME.get(kind)

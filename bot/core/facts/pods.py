@@ -413,13 +413,15 @@ class Pods:
 
     @fact
     def counts(self) -> PodCounts | None:
-        """Wanted, created, scheduled and running (ready); None while nothing of it was ever admitted.
+        """Wanted, created, scheduled and running (ready); None while nothing of it was ever admitted, or it runs elsewhere.
 
         Raises Unknown when the job's pods were not read in full.
         """
         phase = self._facts.identity.phase
         if phase == "unresolved" or (phase != "unmanaged" and not self.ever_admitted):
             return None
+        if self._facts.identity.remote is not None:
+            return None  # its pods are on another cluster, which nobody has read
         self.require()
         if phase == "finished":
             bound = sum(bool(pod.spec.node_name) for pod in self.all)

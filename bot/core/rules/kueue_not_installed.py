@@ -3,6 +3,7 @@
 from bot.core import objects as o
 from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
+from bot.core.facts.identity import suspended
 from bot.core.names import subject
 from bot.core.rule import rule
 from bot.core.snapshot import Unknown
@@ -17,6 +18,7 @@ def kueue_not_installed(facts: Facts) -> Found | None:
 
     When:
         The API server serves no Workloads of the group kueue.x-k8s.io: neither by discovery nor as a CustomResourceDefinition.
+        Beside a job that nobody holds (it is not suspended, its pods are not gated) or that has finished it is only also true.
     Why it blocks:
         Nobody takes up a job that waits to be queued: a suspended job stays suspended, a gated pod stays gated.
     What to do:
@@ -43,4 +45,14 @@ def kueue_not_installed(facts: Facts) -> Found | None:
         "Kueue is not installed on this cluster: the group kueue.x-k8s.io is not served.",
         (evidence,),
         (Step("platform", "Install Kueue, or ask about the cluster that has it."),),
+        beside=not _held(facts),
     )
+
+
+def _held(facts: Facts) -> bool:
+    """Whether somebody would have to release the job, or that is not known."""
+    try:
+        phase, item = facts.identity.phase, facts.identity.root
+    except Unknown:
+        return True
+    return phase != "finished" and (phase != "unmanaged" or (item is not None and suspended(item) is True))

@@ -67,7 +67,7 @@ def local_queue_missing(facts: Facts) -> Found | None:
         )
     )
     return Found(
-        sentence + young(facts.age(workload.metadata.creation_timestamp), facts.thresholds.young),
+        sentence + young(facts.age(workload.metadata.creation_timestamp), facts.thresholds.young, "The Workload"),
         (
             Evidence(about, "spec.queueName", name or '""'),
             Evidence(

@@ -8,7 +8,7 @@ from bot.core.objects import Namespace
 from bot.core.rule import rule
 
 
-@rule("workload", move="platform", outlook="fix", phases=("no-workload",), needs=("Workload",))
+@rule("workload", move="platform", outlook="fix", phases=("no-workload",), needs=("Workload",), last=True)
 def workload_not_created(facts: Facts) -> Found | None:
     """Kueue has made no Workload of it.
 
@@ -19,7 +19,8 @@ def workload_not_created(facts: Facts) -> Found | None:
         Kueue starts a job only by way of its Workload. Without one it is in no queue.
     What to do:
         See whether Kueue's controller manager runs and whether its logs name this job. If Kueue was down when the job was
-        created, it makes the Workload when it is back.
+        created, it makes the Workload when it is back. `kubectl describe` of the job shows Kueue's events about it, `kubectl
+        -n kueue-system logs deployment/kueue-controller-manager` its logs.
     """
     identity = facts.identity
     item, group = identity.root, identity.group
