@@ -12,6 +12,8 @@ from tests.causes.world import (
     admission,
     admitted,
     asked,
+    condition,
+    holder,
     job,
     pod,
     waits,
@@ -169,3 +171,28 @@ def test_nobody_looked_since_kueue_started() -> None:
     )
     assert "9057" in known(cluster.add(manager).at(later).ask("team-a/train"))
     assert "9057" not in known(cluster.at(later).ask("team-a/train"))
+
+
+def test_quota_of_pods_that_are_gone() -> None:
+    """Each eviction of a Deployment's pod leaves a Workload behind, which is admitted again without a pod."""
+    alone = {"spec": {"cohortName": None}}
+    left = [holder(f"srv-{number}", "nlp", "nlp-cq", 2)[1] for number in range(3)]
+    for item in left:
+        item["metadata"]["ownerReferences"][0] |= {"apiVersion": "v1", "kind": "Pod"}
+    answer = World(kueue="v0.16.5", cluster_queue=alone).ask(*left, *asked(waits(SHORT)))
+    assert answer.headline.rule == "quota-held-by-stale-workload"
+    assert any("delete workloads.kueue.x-k8s.io" in (step.command or "") for step in answer.headline.next)
+    assert "10407" in known(answer)
+    assert "10407" not in known(World(kueue="v0.16.6", cluster_queue=alone).ask(*left, *asked(waits(SHORT))))
+    job_left = holder("old", "nlp", "nlp-cq", 6)[1]
+    answer = World(kueue="v0.17.3", cluster_queue=alone).ask(job_left, *asked(waits(SHORT)))
+    assert known(answer) == {"1789"}
+
+
+def test_finished_at_birth() -> None:
+    text = "The workload's owner no longer exists"
+    ended = condition("Finished", "True", "OwnerNotFound", text)
+    answer = World(kueue="v0.17.2").ask(*asked(ended))
+    assert answer.headline.rule == "finished-without-running"
+    assert "11018" in known(answer)
+    assert "11018" not in known(World(kueue="v0.17.3").ask(*asked(ended)))

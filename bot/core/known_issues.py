@@ -626,6 +626,38 @@ def _preemption_given_up(facts: "Facts") -> Match | None:
     )
 
 
+def _left_behind(facts: "Facts", *, by_pod: bool) -> Match | None:
+    """Workloads whose owner is gone hold what this one waits for."""
+    if facts.identity.phase != "waiting" or facts.quota.verdict != "wait":
+        return None
+    found = [stale.workload for stale in facts.order.stale_holders if stale.kind == "ownerless"]
+    found = [item for item in found if any(owner.kind == "Pod" for owner in item.metadata.owner_references) is by_pod]
+    if not found:
+        return None
+    first = found[0]
+    more = f" and {len(found) - 1} more hold" if len(found) > 1 else " holds"
+    return Match(
+        f"{named('Workload', first.name, first.namespace)}{more} quota, and what {'they were' if len(found) > 1 else 'it was'} "
+        "made for is gone",
+        (Evidence(_about(first), "metadata.ownerReferences", "gone"),),
+    )
+
+
+def _finished_at_birth(facts: "Facts") -> Match | None:
+    end, root = facts.identity.never_ran, facts.identity.root
+    if end is None or end.reason != "OwnerNotFound" or root is None or isinstance(root, o.Workload):
+        return None
+    return Match(
+        f"{named('Workload', end.workload.name, end.workload.namespace)} is Finished because its owner no longer exists, and "
+        f"{root.kind} {named(root.kind, root.name, root.namespace)} does",
+        (
+            Evidence(
+                _about(end.workload), "status.conditions[Finished]", quoted(f"{end.reason}: {end.message}"), "kueue"
+            ),
+        ),
+    )
+
+
 def _unseen_since_restart(facts: "Facts") -> Match | None:
     """Its queue has topology-aware flavors, and Kueue has not looked since its controller started."""
     if facts.identity.phase != "waiting" or facts.quota.verdict != "fits":
@@ -819,6 +851,28 @@ ISSUES: tuple[Issue, ...] = (
         ("0.13.10", "0.14.5", "0.15.0"),
         _preemption_given_up,
         workaround="restart Kueue's controller manager",
+    ),
+    Issue(
+        "kubernetes-sigs/kueue#10407",
+        "Workloads of pods that are gone stay, and are even admitted again",
+        ("0.16.6", "0.17.1", "0.18.0"),
+        lambda facts: _left_behind(facts, by_pod=True),
+        workaround="delete the Workloads whose pods are gone",
+    ),
+    Issue(
+        "kubernetes-sigs/kueue#1789",
+        "the Workload of a job that was deleted with --cascade=orphan keeps its quota",
+        ("0.17.4", "0.18.0"),
+        lambda facts: _left_behind(facts, by_pod=False),
+        workaround="delete the Workload",
+    ),
+    Issue(
+        "kubernetes-sigs/kueue#11018",
+        "new Workloads are taken for orphans and finished at once",
+        ("0.16.8", "0.17.3", "0.18.0"),
+        _finished_at_birth,
+        since="0.16.6",
+        workaround="delete the Workload, so that it is made anew",
     ),
     Issue(
         "kubernetes-sigs/kueue#10185",

@@ -11,7 +11,7 @@ from bot.core.rule import rule
     "quota",
     move="nobody",
     outlook="unknown",
-    phases=("unmanaged", "no-workload", "waiting", "reserved", "admitted"),
+    phases=("unmanaged", "no-workload", "waiting", "reserved", "admitted", "finished"),
     needs=("Workload",),
     context=True,
 )

@@ -60,6 +60,10 @@ def quota_held_by_stale_workload(facts: Facts) -> Found | None:
         )
     elif stale.kind == "own":
         step = Step("asker", f"Delete the old Workload {name} once nothing of it runs.")
+    elif stale.kind == "ownerless":
+        here = workload.namespace == facts.ref.namespace
+        command = f"kubectl -n {workload.namespace} delete workloads.kueue.x-k8s.io {workload.name}" if here else None
+        step = Step("platform", f"Delete the Workload {name}: what it was made for is gone.", command)
     else:
         step = Step("platform", f"Find out why {name} is not released; delete it if its job is gone.")
     return Found(
