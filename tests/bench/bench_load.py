@@ -292,6 +292,7 @@ async def _watched(world: World, service: Service) -> list[Row]:
     async with heart.beating():
         await world.bot.watches.round()
     first, took = client.requests - before, time.monotonic() - began
+    _say(f"{WATCHED} watches looked at for the first time in {took:.0f} s")
     before = client.requests
     async with heart.beating():
         await asyncio.sleep(WATCHING)
@@ -314,7 +315,8 @@ async def _burst(world: World, timed: _Timed, plane: ControlPlane) -> list[Row]:
     digesting = await asyncio.create_subprocess_exec(*command, stdout=subprocess.DEVNULL, env=_environment(plane))
     async with heart.beating():
         deliveries = await asyncio.gather(*(world.ask(job) for job in jobs))
-        await world.slack.until(lambda: len(timed.times) >= PEOPLE or None, seconds=120)
+        with contextlib.suppress(TimeoutError):
+            await world.slack.until(lambda: len(timed.times) >= PEOPLE or None, seconds=120)
     sent = client.requests - before
     if digesting.returncode is None:
         digesting.kill()
@@ -328,7 +330,7 @@ async def _burst(world: World, timed: _Timed, plane: ControlPlane) -> list[Row]:
     return [
         Row(f"{what}: slowest acknowledgement", acknowledged, 0.5, "s"),
         Row(f"{what}: p50 of the answer", middle(timed.times), 8, "s",
-            f"{whole} whole, {unknown} without a cause, {len(causes)} causes"),
+            f"{len(timed.times)} answered, {whole} whole, {unknown} without a cause, {len(causes)} causes"),
         Row(f"{what}: p99 of the answer", _p99(timed.times), 9, "s"),
         Row(f"{what}: requests for each answer", sent / PEOPLE, 20, ""),
         Row(f"{what}: event-loop stall (CPU at a stretch)", heart.busiest * 1000, 50, "ms", stall),
