@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from bot.core.diagnosis import Diagnosis, Step
+from bot.core.diagnosis import Diagnosis, Level, Step
 from bot.core.disclosure import COMMON_WORDS, STRUCK, Audience, disclose
 from bot.core.names import named
 from bot.core.objects import Workload
@@ -14,6 +14,7 @@ from bot.core.snapshot import Gap, Snapshot
 from bot.render import card, details, json_v1, links, terminal
 from tests import answers
 from tests.clusters import recorded
+from tests.test_hostile import said_by_the_cluster
 
 SITES = links.Templates("https://headlamp.example.com", "prod", frozenset({"cohorts"}), "https://kueueviz.example.com")
 
@@ -149,8 +150,16 @@ def test_names_in_commands_at_level_all_get_their_namespace() -> None:
         ("team-b.", f"{STRUCK}."),
         ("(team-b)", f"({STRUCK})"),
         ("nvidia.com/gpu", "nvidia.com/gpu"),
+        ("TEAM-B and Team", f"{STRUCK} and Team"),
+        ("team-b.secret-b and secret-b.team-b", f"{STRUCK} and {STRUCK}"),
+        ("at secret-b-0.secret.team-b.svc.cluster.local:443", f"at {STRUCK}:443"),
+        ("was cut off at secret-…", f"was cut off at {STRUCK}-…"),
+        ("was cut off at team-b/sec…", f"was cut off at {STRUCK}…"),
+        ("is not cut off at sec", "is not cut off at sec"),
+        ("preemptor path: /nobody/knows; preemptee path: /research/gpu-cq",
+         f"preemptor path: /{STRUCK}/{STRUCK}; preemptee path: /research/gpu-cq"),
     ],
-)
+)  # fmt: skip
 def test_names_are_struck_at_word_bounds(text: str, expected: str) -> None:
     answer = answers.full()
     assert answer.kueue_said is not None
@@ -204,3 +213,34 @@ def test_a_gap_about_another_namespace_says_what_and_why_alone() -> None:
 def test_a_fault_of_ours_names_nobody() -> None:
     answer = answers.full(faults=("quota-in-use: KeyError: 'job-secret-b-1a2b3'",))
     assert disclose(answer, Audience("namespace", "team-a")).faults == (f"quota-in-use: KeyError: '{STRUCK}'",)
+
+
+RIVAL = (
+    {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "rival-space", "uid": "r1"}},
+    {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "ClusterQueue", "metadata": {"name": "rival-cq", "uid": "r2"},
+     "spec": {"cohortName": "rival-cohort"}},
+    {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "LocalQueue",
+     "metadata": {"name": "rival-lq", "namespace": "rival-space", "uid": "r3"}, "spec": {"clusterQueue": "rival-other-cq"}},
+    {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Workload",
+     "metadata": {"name": "job-rival-train-1a2b3", "namespace": "rival-space", "uid": "r4",
+                  "ownerReferences": [{"apiVersion": "batch/v1", "kind": "Job", "name": "rival-train", "uid": "r5"}]},
+     "spec": {"queueName": "rival-queue"}},
+)  # fmt: skip
+"""Somebody else's things, some of which are named by others alone and were not read themselves."""
+
+GOSSIP = (
+    "preempted by rival-space/rival-train of Workload 'job-rival-train-1a2b3' in rival-lq, rival-queue and rival-other-cq; "
+    "preemptor path: /rival-cohort/rival-cq; preemptee path: /rival-elsewhere; RIVAL-SPACE:rival-train rival-train.rival-space "
+    "https://rival-train.rival-space.svc:443/x uid=rival-space,job=rival-train "
+)
+
+
+@pytest.mark.parametrize("level", ["namespace", "queue"])
+@pytest.mark.parametrize("name", sorted(answers.questions())[::4])
+def test_whatever_the_cluster_says_of_others_is_struck_out_wherever_it_is_cut(name: str, level: Level) -> None:
+    ask, kind = answers.questions()[name]
+    cluster = recorded(name).add(*RIVAL)
+    for text in (GOSSIP, f"{'x' * 480} {GOSSIP}", f"{'x' * 1_490} {GOSSIP}"):
+        said = type(cluster)(tuple(said_by_the_cluster(item, text) for item in cluster.items))
+        shown = disclose(said.ask(ask, kind), Audience(level, ask.partition("/")[0]), said.snapshot())
+        assert "rival" not in renderings(shown).lower()

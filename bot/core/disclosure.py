@@ -10,8 +10,9 @@ that stand in text from the cluster (Kueue's own words, a field's value) are str
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import field, replace
+from itertools import pairwise
 from typing import Any
 
 from bot.core import diagnosis as d
@@ -34,6 +35,8 @@ COMMON_WORDS = frozenset(_COMMON.split())
 
 _TOKEN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?(?:/[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?)*")
 _HIDDEN = "\ue003"
+_CUT = re.compile("[./-]*…")
+_PATH = re.compile(r"(?<=path: )(?:/[\w.-]+)+")
 _TENANTS_OWN = frozenset({"ClusterQueue", "Cohort"})
 
 
@@ -75,6 +78,8 @@ class _Veil:
         self._withheld: set[str] = set()
         self._foreign = _Foreign()
         self._known: set[str] = set()
+        self._visible: set[str] = set()
+        self._names: set[str] = set()
         if not self._open:
             self._collect(snapshot)
 
@@ -114,6 +119,8 @@ class _Veil:
                     continue
                 for item in items:
                     self._judge(kind, item.namespace, item.name)
+                    for named in _names_in(item):
+                        self._judge(*named)
         for holder in self._answer.holders:
             self._judge("Workload", holder.namespace, holder.workload)
             self._judge("Job", holder.namespace, _bare(holder.job))
@@ -124,9 +131,10 @@ class _Veil:
             self._judge(gap.kind, gap.namespace, gap.name)
         for text in _texts(self._answer):
             names.show(text, self._note)
-        known = self._visible_words(snapshot)
-        foreign.words -= known
-        foreign.namespaces -= known
+        self._visible = self._visible_words(snapshot)
+        foreign.words -= self._visible
+        foreign.namespaces -= self._visible
+        self._names = foreign.words | foreign.namespaces
 
     def _note(self, kind: str, namespace: str, name: str) -> str:
         self._judge(kind.rstrip("/"), namespace, name)
@@ -169,7 +177,7 @@ class _Veil:
     def _resolve(self, text: str, *, in_command: bool) -> str:
         if self._open:
             return names.show(text, self._show_in_command(text) if in_command else self._show)
-        hidden = names.show(self._strike_plain(text), self._show_or_hide)
+        hidden = names.show(self._strike_plain(self._strike_path(text)), self._show_or_hide)
         return _smooth(hidden) if _HIDDEN in hidden else hidden
 
     def _show(self, kind: str, namespace: str, name: str) -> str:
@@ -193,6 +201,15 @@ class _Veil:
             self._withheld.add(namespace or name)
         return f"{_HIDDEN}{kind}{_HIDDEN}"
 
+    def _strike_path(self, text: str) -> str:
+        """Strike out of a path that Kueue writes ("preemptor path: /all/other-cq") what is not the reader's own."""
+        if "path: /" not in text or self._audience.level == "cohort":
+            return text
+        return _PATH.sub(lambda found: "/".join(self._own_or_struck(each) for each in found[0].split("/")), text)
+
+    def _own_or_struck(self, name: str) -> str:
+        return name if name in self._visible else STRUCK
+
     def _strike_plain(self, text: str) -> str:
         """Strike out foreign names outside the marks; the marks themselves are resolved afterwards."""
         if not self._foreign.words and not self._foreign.namespaces:
@@ -201,7 +218,10 @@ class _Veil:
         return "".join(part if part.startswith("\ue000") else _TOKEN.sub(self._strike, part) for part in parts)
 
     def _strike(self, found: re.Match[str]) -> str:
-        parts = found[0].split("/")
+        said = found[0].split("/")
+        parts = [part.lower() if part.isupper() else part for part in said]  # in capitals it is the same name
+        if _CUT.match(found.string, found.end()):  # the rest of the last name was cut off
+            parts[-1] = next((word for word in self._names if word.startswith(parts[-1])), parts[-1])
         result: list[str] = []
         for at, part in enumerate(parts):
             place = part if part in self._foreign.namespaces else _service_namespace(part)
@@ -209,12 +229,21 @@ class _Veil:
             if place in self._foreign.namespaces and (place not in COMMON_WORDS or self._is_word(parts, at + 1)):
                 self._withheld.add(place)
                 result.append(STRUCK)
-            elif (part in self._foreign.words and part not in COMMON_WORDS) or after in self._foreign.namespaces:
+            elif after in self._foreign.namespaces or self._is_foreign(part):
                 result.append(STRUCK)
             else:
-                result.append(part)
+                result.append(said[at])
         text = "/".join(result)
         return text.replace(f"{STRUCK}/{STRUCK}", STRUCK)
+
+    def _is_foreign(self, part: str) -> bool:
+        """Tell whether a name is foreign, or has a foreign namespace and name side by side: "team-b.train", "train.team-b"."""
+        if part in self._foreign.words and part not in COMMON_WORDS:
+            return True
+        if "." not in part:
+            return False
+        spaces = self._foreign.namespaces
+        return any({one, two} <= self._names and {one, two} & spaces for one, two in pairwise(part.split(".")))
 
     def _is_word(self, parts: list[str], at: int) -> bool:
         return at < len(parts) and parts[at] in self._foreign.words
@@ -326,6 +355,23 @@ class _Veil:
         return replace(ahead, jobs=tuple(jobs))
 
 
+def _names_in(item: o.KubeObject) -> Iterator[tuple[str, str, str]]:
+    """Give (kind, namespace, name) of what an object names, which may not have been read itself."""
+    for owner in item.metadata.owner_references:
+        if owner.kind != "Node":  # the only one without a namespace that owns what has one
+            yield owner.kind, item.namespace, owner.name
+    if isinstance(item, o.ClusterQueue):
+        yield "Cohort", "", item.cohort
+    elif isinstance(item, o.Cohort):
+        yield "Cohort", "", item.parent
+    elif isinstance(item, o.LocalQueue):
+        yield "ClusterQueue", "", item.spec.cluster_queue
+    elif isinstance(item, o.Workload):
+        yield "LocalQueue", item.namespace, item.spec.queue_name
+        if item.status.admission is not None:
+            yield "ClusterQueue", "", item.status.admission.cluster_queue
+
+
 def _own_path(snapshot: Snapshot | None, namespaces: set[str]) -> set[tuple[str, str]]:
     """Give (kind, name) of the ClusterQueues behind the LocalQueues of namespaces, and of the cohorts above them."""
     if snapshot is None:
@@ -363,9 +409,10 @@ def _bare(job: str) -> str:
 
 
 def _service_namespace(part: str) -> str:
-    """Give the namespace in a service's host name, "webhook.team-b.svc"."""
+    """Give the namespace in the host name of a service or of a pod, "webhook.team-b.svc", "train-0.train.team-b.svc"."""
     labels = part.split(".")
-    return labels[1] if len(labels) > 2 and labels[2] == "svc" else part
+    at = next((labels.index(word) for word in ("svc", "pod") if word in labels[2:]), 0)
+    return labels[at - 1] if at else part
 
 
 def _elsewhere(count: int, noun: str, namespaces: int) -> str:

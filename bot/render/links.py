@@ -61,10 +61,10 @@ class Templates:
 
     headlamp: str = ""
     headlamp_cluster: str = "main"
-    cluster: str = ""
     headlamp_features: frozenset[str] = frozenset()
     kueueviz: str = ""
     own: Mapping[str, str] = field(default_factory=dict)
+    cluster: str = ""
 
     def __post_init__(self) -> None:
         """Refuse what would give broken links. Raises ValueError that names the value and shows a right one."""
