@@ -5,6 +5,7 @@ from typing import Any
 
 import yaml
 
+from bot import __version__
 from bot.settings import Digest
 
 STORE = "/var/lib/whypending"
@@ -65,7 +66,7 @@ def _pod(digest: Digest) -> dict[str, Any]:
         "containers": [
             {
                 "name": "digest",
-                "image": "whypending",
+                "image": f"whypending:{__version__}",
                 # a retry is of the same Job, whose name holds the scheduled moment
                 "args": ["digest", digest.name, "--run", "$(RUN)", "--exit-zero"],
                 "env": [

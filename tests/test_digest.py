@@ -35,7 +35,7 @@ from bot.slack.post import Undeliverable
 from bot.store import Store
 from bot.survey import survey
 from tests.clusters import RECORDINGS, recorded
-from tests.workload_generator import NOW, recording
+from tests.workload_generator import NOW, jobs, recording
 from tests.workspace import by_bot, shown
 
 WAITING = sorted(path.stem for path in (RECORDINGS / "v0.19.2").glob("*.json") if path.stem != "discovery")
@@ -282,19 +282,41 @@ async def walked(api: RecordedApi, selection: Selection | None = None) -> Any:
 
 
 def api(count: int = 1200, **more: Any) -> RecordedApi:
-    return RecordedApi(recording(count), **more)
+    return RecordedApi([*recording(count), *jobs(count)], **more)
 
 
 async def test_a_walk_over_pages_finds_what_a_file_has() -> None:
     found = await walked(api())
     assert found.report.missing == ()
-    asked = [
-        entry for entry in found.report.entries if entry.rule not in {digest.NOT_LOOKED_AT, "no-explanation-visible"}
-    ]
+    asked = [entry for entry in found.report.entries if entry.cause.finding.stage != "pods"]
     walk = {entry.key: entry.rule for entry in asked}
     file = {entry.key: entry.rule for entry in digest.of_snapshot(crowd(1200)).entries}
     assert walk == {key: file[key] for key in walk}
     assert len(walk) == 600
+
+
+async def test_quota_that_a_job_which_is_gone_still_holds_is_found_with_few_reads() -> None:
+    """The jobs of those who hold longest are looked up; the pods only where one is gone."""
+    items = [*recording(1200), *jobs(1200)]
+    gone = next(item for item in items if item["kind"] == "Job" and item["metadata"]["name"] == "train-00009")
+    assert gone["metadata"]["namespace"] == "team-04"
+    before = {entry.rule for entry in (await walked(RecordedApi(items))).report.entries if entry.queue == "gpu-04"}
+    assert "quota-held-by-stale-workload" not in before
+    oldest = next(item for item in items if item["kind"] == "Workload" and "train-00009" in item["metadata"]["name"])
+    for entry in oldest["status"]["conditions"]:
+        entry["lastTransitionTime"] = "2026-11-01T00:00:00Z"
+    server = RecordedApi([item for item in items if item is not gone])
+    found = await walked(server)
+    (sentence,) = {
+        entry.cause.finding.sentence for entry in found.report.entries if entry.rule == "quota-held-by-stale-workload"
+    }
+    assert "train-00009" in sentence
+    assert "is gone" in sentence
+    asked = [entry.path for entry in server.log]
+    assert len([path for path in asked if "/jobs/" in path]) <= 40
+    assert [path for path in asked if path.endswith("/pods") and "/namespaces/" in path][:1] == [
+        "/api/v1/namespaces/team-04/pods"
+    ]
 
 
 async def test_a_list_that_expires_half_way_starts_over_and_counts_nobody_twice() -> None:

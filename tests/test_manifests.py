@@ -15,12 +15,13 @@ from bot import __version__, cli, generate, settings
 from bot.core import kinds
 from bot.kube import review
 from bot.kube.permissions import PERMISSIONS
+from bot.manifests import cron_jobs
 from bot.slack import listeners
 
 ROOT = Path(__file__).parent.parent
 MANIFESTS = ROOT / "manifests"
 BASE = MANIFESTS / "base"
-OVERLAYS = sorted((MANIFESTS / "overlays").glob("*"))
+OVERLAYS = [*sorted((MANIFESTS / "overlays").glob("*")), MANIFESTS / "digest"]
 
 
 def documents(path: Path) -> list[dict[str, Any]]:
@@ -238,6 +239,37 @@ def test_the_image_is_the_version() -> None:
     (image,) = documents(BASE / "kustomization.yaml")[0]["images"]
     assert image["newTag"] == __version__
     assert image["name"] == one("Deployment")["spec"]["template"]["spec"]["containers"][0]["image"]
+    # a component comes without the base's tag: a kustomization that renames the image keeps its own
+    (container,) = one("CronJob", MANIFESTS / "digest")["spec"]["jobTemplate"]["spec"]["template"]["spec"]["containers"]
+    assert container["image"] == f"{image['name']}:{__version__}"
+
+
+def test_the_example_of_a_cron_job_is_what_the_command_writes() -> None:
+    """And it finds everything that it mounts; its pods are let out to Slack and the API server like the bot's."""
+    folder = MANIFESTS / "digest"
+    job = one("CronJob", folder)
+    digest = settings.Digest(name="gpu-queues", channel="C0123456789", time_zone="Europe/Berlin")
+    assert (folder / "cronjobs.yaml").read_text() == cron_jobs([digest])
+    template = job["spec"]["jobTemplate"]["spec"]["template"]
+    assert one("NetworkPolicy")["spec"]["podSelector"]["matchLabels"].items() <= template["metadata"]["labels"].items()
+    pod, bot = template["spec"], one("Deployment")["spec"]["template"]["spec"]
+    volumes = {volume["name"]: volume for volume in pod["volumes"]}
+    assert (
+        volumes["store"]["persistentVolumeClaim"]["claimName"]
+        == one("PersistentVolumeClaim", folder)["metadata"]["name"]
+    )
+    theirs = {volume["name"]: volume for volume in bot["volumes"]}
+    assert all(volumes[name] == theirs[name] for name in ("config", "slack"))
+    assert pod["securityContext"] == bot["securityContext"]
+    assert pod["containers"][0]["securityContext"] == bot["containers"][0]["securityContext"]
+    (container,) = pod["containers"]
+    mounts = {mount["mountPath"] for mount in container["volumeMounts"]}
+    assert {mount["name"] for mount in container["volumeMounts"]} == set(volumes)
+    given = {entry["name"]: entry["value"] for entry in container["env"] if "value" in entry}
+    assert all(str(Path(value).parent) in mounts for value in given.values())
+    assert set(given) <= {f"WHYPENDING_{name.upper()}" for name in settings.Settings.model_fields} | {
+        settings.CONFIG_VARIABLE
+    }
 
 
 # --- the Slack app ---

@@ -19,7 +19,7 @@ from bot.slack import queues
 from bot.survey import Surveyed, survey
 from tests.clusters import RECORDINGS, Cluster, recorded
 from tests.small import holder, queue, small, waiting
-from tests.workload_generator import recording
+from tests.workload_generator import jobs, recording
 from tests.workspace import World, by_bot, shown, workspace
 
 
@@ -152,7 +152,7 @@ async def read(api: RecordedApi, name: str) -> tuple[Surveyed, list[str]]:
 
 @pytest.mark.parametrize("kueue", ["v0.19.2", "v0.17.0"])
 async def test_only_the_namespaces_that_lead_into_a_queue_are_walked(kueue: str) -> None:
-    items = recording(1200)
+    items = [*recording(1200), *jobs(1200)]
     items[0]["kueueVersion"] = kueue
     found, asked = await read(RecordedApi(items), "gpu-03")
     places = {part.split("/")[5] for part in asked if "/namespaces/" in part}

@@ -116,6 +116,16 @@ def recording(count: int) -> list[Object]:
     return [head, *(item for items in around().values() for item in items), *workloads(count)]
 
 
+def jobs(count: int) -> Iterator[Object]:
+    """Give the Jobs of the admitted Workloads among so many."""
+    for item in workloads(count):
+        if "admission" in item["status"]:
+            (owner,) = item["metadata"]["ownerReferences"]
+            made = _object("batch/v1", "Job", owner["name"], item["metadata"]["namespace"], spec={"suspend": False})
+            made["metadata"]["uid"] = owner["uid"]
+            yield made
+
+
 def _admitted(number: int, count: int) -> Object:
     namespace, gpus = number // 2 % NAMESPACES, 1
     queue = namespace % QUEUES

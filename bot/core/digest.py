@@ -342,6 +342,7 @@ class Survey:
         )
         return (
             place is None or place.status.phase, selected, ranges, snapshot.covers("LimitRange", namespace),
+            snapshot.covers("Pod", namespace),
             snapshot.covers("Workload", namespace), local.spec.stop_policy, local.metadata.deletion_timestamp is not None,
             tuple((c.type, c.status, c.reason, c.message) for c in local.status.conditions),
         )  # fmt: skip

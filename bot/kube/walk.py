@@ -19,6 +19,7 @@ from bot.core import snapshot as s
 from bot.core.compact import Pool
 from bot.core.digest import ESSENTIAL
 from bot.core.facts.identity import phase_of
+from bot.core.objects import condition
 from bot.core.snapshot import Gap, Scope, Snapshot, Versions
 from bot.kube.client import PAGE, Client, Page, ReadError, is_name, object_path
 from bot.kube.discovery import NOTHING_KNOWN, Served
@@ -38,6 +39,8 @@ FEEDING = 100
 """Where more namespaces lead into the queues that are asked for, the whole cluster is walked instead."""
 RELATED = 20
 """ClusterQueues of the same cohort whose holders are asked for one by one; of more, their own status counts."""
+LONGEST, LONGEST_IN_ALL = 5, 40
+"""Workloads that hold quota longest, per ClusterQueue and in all, whose jobs are looked up where others wait."""
 ROWS_AROUND = 20_000
 SHRINK_AT_ONCE = 100
 """Workloads that are made small before other work gets a turn."""
@@ -82,7 +85,7 @@ class Walk:
             *(self._around(kind, place) for kind in ("Deployment", "Lease")),
         )  # fmt: skip
         await self._workloads()
-        await self._pods()
+        await asyncio.gather(self._pods(), self._jobs())
         return Snapshot(
             observed_at=self.client.now(),
             objects={kind: tuple(items) for kind, items in self.objects.items() if items},
@@ -307,6 +310,66 @@ class Walk:
                 if isinstance(item, o.Workload) and phase_of(item) != "finished"
             ]
 
+    # --- jobs of those who hold quota ---
+
+    async def _jobs(self) -> None:
+        """Read the jobs of those who hold quota longest where others wait; where one is gone, the pods that may be left."""
+        turn = asyncio.Semaphore(AT_ONCE)
+        refused: set[str] = set()
+        emptied: set[str] = set()
+
+        async def read(workload: o.Workload, owner: o.OwnerReference) -> None:
+            async with turn:
+                if owner.kind in refused:
+                    return
+                _, path, version = self._place(owner.kind, workload.namespace, owner.name)
+                try:
+                    found = await self.client.get(path, owner.kind, version)
+                except ReadError as error:
+                    if owner.kind not in refused:
+                        self.gaps.append(Gap(owner.kind, error.reason))
+                    refused.add(owner.kind)
+                    return
+            self.covered.add(Scope(owner.kind, workload.namespace, owner.name))
+            job = found.object if found is not None else None
+            if job is not None:
+                self._keep(owner.kind, [job], {})
+            if (
+                job is None
+                or job.metadata.uid != owner.uid
+                or (isinstance(job, o.Job) and job.spec.get("replicas") == 0)
+            ):
+                emptied.add(workload.namespace)
+
+        await asyncio.gather(*(read(*held) for held in self._held_longest()))
+        await asyncio.gather(*(self._around("Pod", namespace) for namespace in sorted(emptied)))
+
+    def _held_longest(self) -> list[tuple[o.Workload, o.OwnerReference]]:
+        """Of the queues in which most wait, those who hold quota longest, each with its job."""
+        leads = {
+            (item.namespace, item.name): item.spec.cluster_queue
+            for item in self.objects.get("LocalQueue", ())
+            if isinstance(item, o.LocalQueue)
+        }
+        waiting: Counter[str] = Counter()
+        holding: dict[str, list[tuple[o.Workload, o.OwnerReference]]] = {}
+        for item in self.objects.get("Workload", ()):
+            if not isinstance(item, o.Workload):
+                continue
+            if item.status.admission is None:
+                waiting[leads.get((item.namespace, item.spec.queue_name), "")] += 1
+                continue
+            owner = next((ref for ref in item.metadata.owner_references if ref.controller), None)
+            if owner is not None and self._is_known(owner) and is_name(owner.name):
+                holding.setdefault(item.status.admission.cluster_queue, []).append((item, owner))
+        queues = [name for name, _ in waiting.most_common() if name in holding]
+        longest = [held for name in queues for held in sorted(holding[name], key=_held_since)[:LONGEST]]
+        return longest[:LONGEST_IN_ALL]
+
+    def _is_known(self, owner: o.OwnerReference) -> bool:
+        known = kinds.BY_NAME.get(owner.kind)
+        return known is not None and owner.api_version.rpartition("/")[0] == known.group and self.served.has(owner.kind)
+
     # --- pods that wait for a node ---
 
     async def _pods(self) -> None:
@@ -322,6 +385,13 @@ class Walk:
             self.pods += [_small(pod) for pod in listing.objects if isinstance(pod, o.Pod)]
             if listing.reason:
                 self.gaps.append(Gap("Pod", listing.reason, namespace))
+
+
+def _held_since(held: tuple[o.Workload, o.OwnerReference]) -> tuple[float, str]:
+    workload = held[0]
+    found = condition(workload.status.conditions, "QuotaReserved")
+    at = found.last_transition_time if found is not None else None
+    return (at.timestamp() if at is not None else 0.0, workload.metadata.uid)
 
 
 def _small(pod: o.Pod) -> o.Pod:

@@ -15,7 +15,7 @@ from typing import Any
 
 from bot.demo.apiserver import RecordedApi
 from tests.clusters import RECORDINGS
-from tests.workload_generator import recording, workloads
+from tests.workload_generator import jobs, recording, workloads
 
 Item = dict[str, Any]
 OWN_QUEUE = "gpu-cq"
@@ -167,8 +167,8 @@ def generated(count: int) -> RecordedApi:
 
 
 def pending(count: int) -> RecordedApi:
-    """`count` Workloads of realistic size, half of them pending for mixed causes, with their queues, for digests."""
-    return RecordedApi(recording(count))
+    """`count` Workloads of realistic size, half of them pending for mixed causes, with their queues and jobs, for digests."""
+    return RecordedApi([*recording(count), *jobs(count)])
 
 
 CLUSTERS: dict[str, Callable[[int], RecordedApi]] = {

@@ -1,12 +1,14 @@
 """The manifests on a real API server: every object is taken, and the doctor says what is missing in words."""
 
 import asyncio
+import re
 import subprocess
 from pathlib import Path
 
 import pytest
 import yaml
 
+from bot import __version__
 from bot.kube.client import Client, Cluster
 from bot.kube.doctor import Check, examine
 from bot.kube.permissions import PERMISSIONS
@@ -63,6 +65,9 @@ def test_every_object_is_taken_by_the_server(plane: ControlPlane, tmp_path: Path
     kubectl(plane, "apply", "-f", str(ROOT / "manifests" / "base" / "namespace.yaml"))
     said = kubectl(plane, "apply", "--dry-run=server", "--validate=strict", "-f", "-", stdin=objects)
     kinds = [document["kind"] for document in yaml.safe_load_all(objects)]
+    images = set(re.findall(r"image: (whypending\S*)", objects))
+    assert images == {f"whypending:{__version__}"}
+    assert ("CronJob" in kinds) is ("digest" in components)
     assert len(said.splitlines()) == len(kinds)
     assert all("server dry run" in line for line in said.splitlines())
 

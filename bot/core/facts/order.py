@@ -651,12 +651,14 @@ class Order:
     def stale_holders(self) -> tuple[Stale, ...]:
         """Of those who hold what is missing the ones that run nothing for long, or that belong to the asked job itself.
 
-        The slice that the asked Workload replaces, and those that are being evicted for it, are none of them.
+        The slice that the asked Workload replaces, and those that are being evicted for it, are none of them. Raises
+        Unknown when none is found and what belongs to the asked job itself is not known.
         """
         own = self._facts.identity.want()
         replaced = own.metadata.annotations.get(REPLACEMENT_FOR, "")
         victims = {(v.workload.namespace, v.workload.name) for v in self.preemption.victims}
         found: dict[tuple[str, str], Stale] = {}
+        missing: Unknown | None = None
         for holder in self._facts.quota.holders:
             key = (holder.namespace, holder.workload)
             workload = self._snapshot.look_of(o.Workload, holder.workload, holder.namespace)
@@ -664,9 +666,15 @@ class Order:
                 continue
             if holder.namespace == own.namespace and replaced in {workload.name, f"{own.namespace}/{workload.name}"}:
                 continue
-            stale = self._stale(workload, holder, own)
+            try:
+                stale = self._stale(workload, holder, own)
+            except Unknown as unknown:
+                missing = missing or unknown
+                stale = self._idle(workload, holder)
             if stale is not None:
                 found[key] = stale
+        if missing is not None and not found:
+            raise missing
         return tuple(found.values())
 
     def _stale(self, workload: o.Workload, holder: Holder, own: o.Workload) -> Stale | None:
