@@ -4,6 +4,7 @@ import pytest
 
 from bot.core.diagnosis import Diagnosis
 from tests.causes.world import (
+    QUEUE,
     RECENT,
     TEMPLATE,
     YESTERDAY,
@@ -196,3 +197,20 @@ def test_finished_at_birth() -> None:
     assert answer.headline.rule == "finished-without-running"
     assert "11018" in known(answer)
     assert "11018" not in known(World(kueue="v0.17.3").ask(*asked(ended)))
+
+
+def test_a_rolling_update_that_stops_at_its_first_pod() -> None:
+    """A pod of a StatefulSet is never done: the one that ended is missing, and what keeps it is named."""
+    owner = made("StatefulSet", "finetune", namespace="nlp", labels=QUEUE, spec={"replicas": 2, "template": TEMPLATE})
+    loads = workload(owner, *admitted(), status=admission())
+    ended = pod(owner, 1, phase="Succeeded")
+    ended["metadata"] |= {"finalizers": [PREFIX + "managed"], "deletionTimestamp": RECENT}
+    answer = World(kueue="v0.9.1").ask(owner, loads, pod(owner, 0), ended)
+    assert answer.headline.rule == "pods-not-created"
+    assert "1 of 2 pods exist." in answer.headline.sentence
+    assert (
+        "has ended and is not gone, so its place stays taken: finalizers kueue.x-k8s.io/managed."
+        in answer.headline.sentence
+    )
+    assert known(answer) == {"3690"}
+    assert not known(World(kueue="v0.10.0").ask(owner, loads, pod(owner, 0), ended))

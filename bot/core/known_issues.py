@@ -626,6 +626,21 @@ def _preemption_given_up(facts: "Facts") -> Match | None:
     )
 
 
+def _ended_and_kept(facts: "Facts") -> Match | None:
+    """A pod of a StatefulSet has ended, and Kueue's finalizer keeps it, so that no new one takes its place."""
+    root = facts.identity.root
+    if not isinstance(root, o.Job) or root.kind != "StatefulSet":
+        return None
+    for pod in sorted(facts.pods.all, key=lambda item: item.name):
+        kept = _PREFIX + "managed" in pod.metadata.finalizers and pod.metadata.deletion_timestamp is not None
+        if kept and pod.status.phase in {"Succeeded", "Failed"}:
+            return Match(
+                f"pod {named('Pod', pod.name, pod.namespace)} has ended and is kept by Kueue's finalizer",
+                (Evidence(subject("Pod", pod.name, pod.namespace), "metadata.finalizers", _PREFIX + "managed"),),
+            )
+    return None
+
+
 def _left_behind(facts: "Facts", *, by_pod: bool) -> Match | None:
     """Workloads whose owner is gone hold what this one waits for."""
     if facts.identity.phase != "waiting" or facts.quota.verdict != "wait":
@@ -851,6 +866,13 @@ ISSUES: tuple[Issue, ...] = (
         ("0.13.10", "0.14.5", "0.15.0"),
         _preemption_given_up,
         workaround="restart Kueue's controller manager",
+    ),
+    Issue(
+        "kubernetes-sigs/kueue#3690",
+        "the rolling update of a StatefulSet stops at its first pod",
+        ("0.10.0",),
+        _ended_and_kept,
+        workaround="remove the finalizer kueue.x-k8s.io/managed from the pod that has ended",
     ),
     Issue(
         "kubernetes-sigs/kueue#10407",

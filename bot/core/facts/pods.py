@@ -51,6 +51,8 @@ _BETWEEN = {
 }
 """What stands between a job object and its pods."""
 _ONE_WORKLOAD_PER_PART = frozenset({"Deployment", "ReplicaSet", "CronJob", "LeaderWorkerSet", "StatefulSet"})
+_RESTARTED = frozenset({"StatefulSet", "ReplicaSet", "LeaderWorkerSet"})
+"""Their pods are never done: one that has ended is made again."""
 _UNTOUCHED = frozenset({"ContainerCreating", "PodInitializing", ""})
 """What a container waits with before anything has been tried for it."""
 _REJECTED = re.compile(r"^(OutOf\w+|UnexpectedAdmissionError|\w*AdmissionError|NodeAffinity|NodePorts|NodeName|"
@@ -402,7 +404,7 @@ class Pods:
                 slots += max(0, _job_pods(job.spec) - max(0, left))
         for pod in self.all:
             owners = {owner.kind for owner in pod.metadata.owner_references if owner.controller}
-            slots += pod.status.phase == "Succeeded" and "Job" not in owners
+            slots += pod.status.phase == "Succeeded" and not owners & {"Job", *_RESTARTED}
         reclaimable = sum(entry.count for w in self.workloads for entry in w.status.reclaimable_pods)
         return max(slots, reclaimable)
 

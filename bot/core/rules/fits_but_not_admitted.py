@@ -7,8 +7,8 @@ from bot.core.facts import Facts
 from bot.core.facts import shortage as words
 from bot.core.facts.assignment import Figure
 from bot.core.facts.quota import NEEDS
-from bot.core.moments import clock
-from bot.core.names import quoted, subject
+from bot.core.moments import clock, lasting
+from bot.core.names import named, quoted, subject
 from bot.core.quantity import human
 from bot.core.rule import rule
 from bot.core.scheduling import taint_text, untolerated
@@ -52,6 +52,8 @@ def fits_but_not_admitted(facts: Facts) -> Found | None:
         room = "it asks for nothing that counts against quota"
     look, age = facts.history.last_look, facts.age(workload.metadata.creation_timestamp)
     looked = f" Kueue looked at it last at {clock(look)}." if look is not None else ""
+    if look is None and facts.history.refusal is None and (age or 0) > facts.thresholds.long:
+        looked = f" Kueue has said nothing about it for {lasting(age or 0)}{_before(facts)}."
     young = " It is young: this may pass by itself." if age is not None and age < facts.thresholds.young else ""
     proof = [entry for figure in figures for entry in words.figure_evidence(facts, mine, figure)]
     if not figures:
@@ -75,6 +77,19 @@ def fits_but_not_admitted(facts: Facts) -> Found | None:
         (mine, *dict.fromkeys(subject("ResourceFlavor", flavor) for flavor, _ in keys)),
         certainty="certain" if not quota.estimated and not placed else "likely",
     )
+
+
+def _before(facts: Facts) -> str:
+    """Who stands before it without fitting: Kueue may be trying those again and again; "" where the line is not known."""
+    try:
+        before = facts.order.before
+    except Unknown:
+        return ""
+    if not before:
+        return ""
+    first = named("Workload", before[0].name, before[0].namespace)
+    more = f" and {len(before) - 1} more stand" if len(before) > 1 else " stands"
+    return f"; {first}{more} before it and {'do' if len(before) > 1 else 'does'} not fit"
 
 
 def _complains_now(facts: Facts) -> bool:

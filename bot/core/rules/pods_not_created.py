@@ -1,6 +1,7 @@
 """Rule pods-not-created."""
 
 from bot.core import names
+from bot.core import objects as o
 from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
 from bot.core.rule import rule
@@ -37,6 +38,11 @@ def pods_not_created(facts: Facts) -> Found | None:
         sentence += (
             f" {len(pods.leaving)} earlier {'pod is' if len(pods.leaving) == 1 else 'pods are'} still being deleted."
         )
+    held = next((pod for pod in pods.all if _ended_and_held(pod)), None)
+    if held is not None:
+        keeps = ", ".join(names.quoted(name, 80) for name in held.metadata.finalizers)
+        name = names.named("Pod", held.name, held.namespace)
+        sentence += f" Pod {name} has ended and is not gone, so its place stays taken: finalizers {keeps}."
     if young:
         sentence += " It was set going a moment ago, so this may pass by itself."
     error = next(iter(pods.creation_errors), None)
@@ -61,3 +67,9 @@ def pods_not_created(facts: Facts) -> Found | None:
         "certain" if error is None else "reported",
         outlook="in-progress" if young and error is None else None,
     )
+
+
+def _ended_and_held(pod: o.Pod) -> bool:
+    """Whether a pod is over and being deleted, and finalizers keep it."""
+    over = pod.status.phase in {"Succeeded", "Failed"}
+    return over and pod.metadata.deletion_timestamp is not None and bool(pod.metadata.finalizers)

@@ -32,7 +32,7 @@ def running(facts: Facts) -> Found | None:
         return _not_ready(facts)
     root = facts.identity.root
     subject = names.subject(root.kind, root.name, root.namespace) if root is not None else "Pod"
-    done = f" {pods.done} {'has' if pods.done == 1 else 'have'} done their work." if pods.done else ""
+    done = f" {pods.done} {'has done its' if pods.done == 1 else 'have done their'} work." if pods.done else ""
     if pods.needed == 0:
         sentence = f"All {pods.wanted} pods have done their work; the job is about to be marked as finished."
     elif pods.needed == 1 and pods.ready == 1:
