@@ -14,6 +14,7 @@ from tests.causes.world import (
     admitted,
     asked,
     condition,
+    event,
     holder,
     job,
     pod,
@@ -214,3 +215,20 @@ def test_a_rolling_update_that_stops_at_its_first_pod() -> None:
     )
     assert known(answer) == {"3690"}
     assert not known(World(kueue="v0.10.0").ask(owner, loads, pod(owner, 0), ended))
+
+
+def test_a_second_pass_that_counts_its_own_quota() -> None:
+    pending = condition(
+        "Admitted", "False", "PendingDelayedTopologyRequests", "There are pending delayed topology requests"
+    )
+    owner, loads = asked(*admitted()[:1], pending, status=admission())
+    failed = event(loads, "SecondPassFailed", SHORT)
+    answer = World(kueue="v0.16.0").ask(owner, loads, failed)
+    assert answer.headline.rule == "topology-assignment-pending"
+    assert "finds too little quota, as if it did not hold any" in answer.headline.sentence
+    assert known(answer) == {"9048"}
+    assert not known(World(kueue="v0.16.4").ask(owner, loads, failed))
+    none = event(loads, "SecondPassFailed", FITS_NONE)
+    answer = World(kueue="v0.16.0").ask(owner, loads, none)
+    assert "finds no place in the topology" in answer.headline.sentence
+    assert not known(answer)

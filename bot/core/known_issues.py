@@ -641,6 +641,20 @@ def _ended_and_kept(facts: "Facts") -> Match | None:
     return None
 
 
+def _own_quota_counted_twice(facts: "Facts") -> Match | None:
+    """The second pass finds too little quota for a Workload that holds its quota."""
+    if facts.identity.phase != "reserved":
+        return None
+    for event in reversed(facts.history.events_about(facts.identity.want())):
+        said = texts.assignment(event.message) if event.reason == "SecondPassFailed" else None
+        if said is not None and any(isinstance(reason, texts.NotFree) for reason in said.reasons):
+            return Match(
+                "the second pass says that quota is missing for a Workload that holds it",
+                (Evidence(_about(facts.identity.want()), "event SecondPassFailed", quoted(event.message), "kueue"),),
+            )
+    return None
+
+
 def _left_behind(facts: "Facts", *, by_pod: bool) -> Match | None:
     """Workloads whose owner is gone hold what this one waits for."""
     if facts.identity.phase != "waiting" or facts.quota.verdict != "wait":
@@ -866,6 +880,13 @@ ISSUES: tuple[Issue, ...] = (
         ("0.13.10", "0.14.5", "0.15.0"),
         _preemption_given_up,
         workaround="restart Kueue's controller manager",
+    ),
+    Issue(
+        "kubernetes-sigs/kueue#9048",
+        "the second pass fails for pods that state limits and no requests",
+        ("0.15.7", "0.16.4", "0.17.0"),
+        _own_quota_counted_twice,
+        workaround="state requests in the pod template",
     ),
     Issue(
         "kubernetes-sigs/kueue#3690",

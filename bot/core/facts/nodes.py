@@ -652,9 +652,15 @@ class Nodes:
         assignment = place[2] if place is not None else None
         flavors = sorted(set(assignment.flavors.values())) if assignment is not None else []
         known = [f for name in flavors if (f := self._snapshot.look_of(o.ResourceFlavor, name)) is not None]
+        placed = assignment.topology_assignment if assignment is not None else None
+        keys = {key for flavor in known for key in flavor.spec.node_labels} | set(
+            placed.levels if placed is not None else ()
+        )
+        checked = place is not None and bool(place[0].status.admission_checks)
+        anything = checked or len(known) < len(flavors)  # a check may add labels of its own
         found = []
         for key, value in sorted(pod.spec.node_selector.items()):
-            added = own is not None and own.get(key) != value
+            added = own is not None and own.get(key) != value and (anything or key in keys)
             flavor = next((f.name for f in known if added and f.spec.node_labels.get(key) == value), "")
             found.append(self._wish(key, (value,), f"{key}={value}", "spec.nodeSelector", flavor, added=added))
         required = scheduling.required_node_affinity(pod.spec)

@@ -39,18 +39,19 @@ def node_labels_not_matched(facts: Facts) -> Found | None:
     total = len(funnel.nodes)
     inside = funnel.passing("labels")
     subject = facts.pods.naming(funnel.pods)
+    asks, finds = ("ask", "match") if len(funnel.pods) > 1 else ("asks", "matches")
     wants = "; ".join(wish.words for wish in missing[:4]) or "its node selector or affinity"
     if not funnel.nodes:
-        sentence = f"{subject} matches no node by its labels. {facts.nodes.sentence(funnel)}"
+        sentence = f"{subject} {finds} no node by its labels. {facts.nodes.sentence(funnel)}"
     elif inside:
-        sentence = f"{subject} asks for {wants}: the nodes that carry it do not take it, and others would."
+        sentence = f"{subject} {asks} for {wants}: the nodes that carry it do not take it, and others would."
         sentence += f" {facts.nodes.sentence(funnel)}"
     elif total == 1:
-        sentence = f"{subject} asks for {wants}, and the only node does not carry it."
+        sentence = f"{subject} {asks} for {wants}, and the only node does not carry it."
     elif any(not wish.met for wish in asked):
-        sentence = f"{subject} asks for {wants}, which none of the {total} nodes carries."
+        sentence = f"{subject} {asks} for {wants}, which none of the {total} nodes carries."
     else:
-        sentence = f"{subject} asks for {wants}, and no single one of the {total} nodes carries all of it."
+        sentence = f"{subject} {asks} for {wants}, and no single one of the {total} nodes carries all of it."
     for wish in missing[:2]:
         if wish.there:
             sentence += f" Nodes have {names.quoted(', '.join(wish.there[:4]))}."

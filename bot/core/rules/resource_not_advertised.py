@@ -38,7 +38,9 @@ def resource_not_advertised(facts: Facts) -> Found | None:
             where = (
                 f"the only node open to it, {names.named('Node', open_nodes[0].name)}, does not advertise {resource}"
             )
-        sentence = f"{facts.pods.naming(funnel.pods)} asks for {wants}, and {where}."
+        sentence = (
+            f"{facts.pods.naming(funnel.pods)} {'ask' if len(funnel.pods) > 1 else 'asks'} for {wants}, and {where}."
+        )
         if elsewhere:
             sentence += f" {len(elsewhere)} other nodes have it, but are closed to this pod."
         plugins = facts.nodes.device_plugins(resource)

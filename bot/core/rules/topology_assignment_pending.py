@@ -6,6 +6,7 @@ from bot.core.names import quoted, subject
 from bot.core.objects import condition
 from bot.core.rule import rule
 from bot.core.snapshot import Unknown
+from bot.core.texts import NotFree, OverMaximum, assignment
 
 _REASON = "PendingDelayedTopologyRequests"
 _FAILED = "SecondPassFailed"
@@ -54,7 +55,11 @@ def topology_assignment_pending(facts: Facts) -> Found | None:
     if failed:
         text = quoted(failed[-1].message, 300)
         evidence.append(Evidence(me, "event SecondPassFailed", text, "kueue"))
-        sentence = f'Holds quota, but Kueue finds no place in the topology for {which}: "{text}".'
+        said = assignment(failed[-1].message)
+        fails = f"Kueue finds no place in the topology for {which}"
+        if said is not None and any(isinstance(reason, NotFree | OverMaximum) for reason in said.reasons):
+            fails = f"Kueue's second look at {which} finds too little quota, as if it did not hold any"
+        sentence = f'Holds quota, but {fails}: "{text}".'
     else:
         sentence = f"Holds quota; Kueue has yet to choose the topology domain for {which}.{_room(facts)}"
     return Found(
