@@ -132,6 +132,22 @@ async def test_a_typed_command_is_answered_with_a_verdict_and_a_card_in_its_thre
 
 
 @pytest.mark.browser
+async def test_a_digest_and_a_queue_are_told_in_threads_with_their_pictures(page: Page) -> None:
+    await page.get_by_role("button", name="gpu-operators").click()
+    thread = page.get_by_role("complementary", name="Thread")
+    for asked, root, detail in (
+        ("digest", "1 workload, 4 nvidia.com/gpu", "Needs 2 more nvidia.com/gpu in flavor a100"),
+        ("queue gpu-cq", "1 workload waits for its quota", "Job team-a/holder: 6 nvidia.com/gpu of a100"),
+    ):
+        await ask(page, f"/whypending {asked}")
+        await expect(page.locator("#messages article", has_text=root).last).to_be_visible(timeout=WAIT)
+        await expect(thread.get_by_text(detail)).to_be_visible(timeout=WAIT)
+        picture = thread.get_by_role("img", name="6 of 8")
+        await expect(picture).to_be_visible(timeout=WAIT)
+        assert await picture.evaluate("image => image.decode().then(() => image.naturalWidth)") == 1000
+
+
+@pytest.mark.browser
 async def test_the_command_is_completed_with_the_keyboard(page: Page) -> None:
     await page.focus("#composer")
     await page.keyboard.type("/wh")
@@ -249,9 +265,22 @@ async def test_a_private_answer_is_shared(page: Page) -> None:
 
 
 @pytest.mark.browser
+async def test_a_pasted_link_shows_the_verdict_below_the_message(demo: Stage, page: Page) -> None:
+    await ask(page, "/whypending team-a/train")
+    link = page.locator("#thread-messages").get_by_role("link", name="Open Headlamp about team-a/train")
+    address = await link.get_attribute("href", timeout=WAIT)
+    assert address is not None
+    assert address.startswith(f"{demo.url}/headlamp/c/oslo/")
+    await ask(page, f"look: {address}")
+    said = page.locator("#messages article", has_text="look:")
+    await expect(said.locator(".attachment")).to_contain_text("6 of 8 are in use", timeout=WAIT)
+
+
+@pytest.mark.browser
 async def test_the_home_tab_shows_watches_and_asks_again(page: Page) -> None:
     await ask(page, "/whypending watch team-a/train")
-    await expect(page.locator("#messages")).to_contain_text("told in this thread", timeout=WAIT)
+    await expect(page.locator("#thread-messages")).to_contain_text("told in this thread", timeout=WAIT)
+    assert "told in this thread" not in await page.locator("#messages").inner_text(), "it is said in the thread alone"
     await page.get_by_role("button", name="whypending", exact=True).click()
     await page.get_by_role("tab", name="Home").click()
     home = page.locator(".home")

@@ -175,7 +175,7 @@ async def test_a_namespace_of_the_queue_that_cannot_be_read_is_said_and_the_rest
     server.faults.append(Fault(path="/namespaces/team-23/workloads", status=403))
     found, _ = await read(server, "gpu-03")
     assert found.report.missing == ("workloads in team-23: forbidden for this identity",)
-    assert found.report.unseen == {"team-23"}
+    assert found.report.unseen == frozenset({"team-23"})
     assert {entry.namespace for entry in found.report.entries} == {"team-03"}
 
 

@@ -211,6 +211,8 @@ class Page:
         known = self.slack.files.get(request.match_info["file"])
         if known is None:
             raise web.HTTPNotFound(text="there is no such file")
+        if known["name"].endswith(".png"):
+            return web.Response(body=known["content"], content_type="image/png")
         return web.Response(body=known["content"], content_type="text/plain", charset="utf-8")
 
 

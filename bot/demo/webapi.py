@@ -288,7 +288,8 @@ def _upload_url(slack: LocalSlack, arguments: Json) -> Json:
     if not name or length <= 0:
         raise Refused("invalid_arguments")
     file_id = f"F{secrets.token_hex(4).upper()}"
-    slack.files[file_id] = {"id": file_id, "name": name, "length": length, "content": b""}
+    described = str(arguments.get("alt_txt") or "")
+    slack.files[file_id] = {"id": file_id, "name": name, "length": length, "alt_txt": described, "content": b""}
     return {"file_id": file_id, "upload_url": f"{slack.base_url}/upload/{file_id}"}
 
 
@@ -298,7 +299,7 @@ def _complete_upload(slack: LocalSlack, arguments: Json) -> Json:
     if not files or len(known) < len(files) or any(not f["content"] for f in known):
         raise Refused("file_not_found")
     shown = [
-        {"id": f["id"], "name": f["name"], "title": sent.get("title", f["name"])}
+        {"id": f["id"], "name": f["name"], "title": sent.get("title", f["name"]), "alt_txt": f["alt_txt"]}
         for f, sent in zip(known, files, strict=True)
     ]
     if channel_id := arguments.get("channel_id"):

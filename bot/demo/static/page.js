@@ -45,7 +45,9 @@ function body(message, channel) {
     one.pretext ? mrkdwn(one.pretext, names) : "",
     one.title ? h("strong", { class: "attachment-title" }, one.title) : "",
     one.blocks?.length ? blocks(one.blocks, names, act) : one.text ? mrkdwn(one.text, names) : ""));
-  const files = (message.files ?? []).map((file) => h("div", { class: "file" }, h("a", { href: `/file/${file.id}`, target: "_blank" }, file.title ?? file.name)));
+  const files = (message.files ?? []).map((file) => h("div", { class: "file" },
+    h("a", { href: `/file/${file.id}`, target: "_blank" }, file.title ?? file.name),
+    file.name.endsWith(".png") ? h("img", { src: `/file/${file.id}`, alt: file.alt_txt || file.title }) : ""));
   const edited = message.edited ? h("span", { class: "edited" }, "(edited)") : "";
   return [out, ...attached, ...files, edited];
 }
