@@ -117,10 +117,10 @@ class _Veil:
                 if known is not None and not known.namespaced and kind not in {*_TENANTS_OWN, "Namespace"}:
                     self._known.update(item.name for item in items)  # everybody may see what belongs to the cluster
                     continue
-                for item in items:
-                    self._judge(kind, item.namespace, item.name)
-                    for named in _names_in(item):
-                        self._judge(*named)
+                for namespace, members in snapshot.places(kind).items():
+                    self._judge_all(kind, namespace, [item.metadata.name for item in members])
+                for named in {named for item in items for named in _names_in(item)}:
+                    self._judge(*named)
         for holder in self._answer.holders:
             self._judge("Workload", holder.namespace, holder.workload)
             self._judge("Job", holder.namespace, _bare(holder.job))
@@ -139,6 +139,17 @@ class _Veil:
     def _note(self, kind: str, namespace: str, name: str) -> str:
         self._judge(kind.rstrip("/"), namespace, name)
         return ""
+
+    def _judge_all(self, kind: str, namespace: str, found: list[str]) -> None:
+        """Judge what lies in one namespace: wide clusters have thousands of objects."""
+        if namespace and not self._open and namespace not in self._own and kind != "Namespace":
+            names_seen = {name for place, name in self._seen_there if place == namespace}
+            if names_seen.isdisjoint(found):
+                self._foreign.words.update(found)
+                self._foreign.namespaces.add(namespace)
+                return
+        for name in found:
+            self._judge(kind, namespace, name)
 
     def _judge(self, kind: str, namespace: str, name: str) -> None:
         if self._may_see(kind, namespace, name):
@@ -378,8 +389,8 @@ def _own_path(snapshot: Snapshot | None, namespaces: set[str]) -> set[tuple[str,
         return set()
     queues = {
         queue.spec.cluster_queue
-        for queue in snapshot.all_of(o.LocalQueue, read="seen")
-        if queue.namespace in namespaces
+        for namespace in namespaces
+        for queue in snapshot.all_of(o.LocalQueue, read="seen", namespace=namespace)
     }
     found = {("ClusterQueue", name) for name in queues}
     cohorts = [queue.cohort for name in queues if (queue := snapshot.look_of(o.ClusterQueue, name)) is not None]

@@ -179,10 +179,13 @@ class Snapshot:
 
     def seen(self, kind: str, namespace: str | None = None) -> tuple[o.KubeObject, ...]:
         """Give the objects of a kind that were read, perhaps not all. Never raises."""
-        items = self.objects.get(kind, ())
         if namespace is None:
-            return items
-        return self.once(("by namespace", kind), lambda: _by_namespace(items)).get(namespace, ())
+            return self.objects.get(kind, ())
+        return self.places(kind).get(namespace, ())
+
+    def places(self, kind: str) -> Mapping[str, tuple[o.KubeObject, ...]]:
+        """Give the objects of a kind that were read, perhaps not all, by namespace. Never raises."""
+        return self.once(("by namespace", kind), lambda: _by_namespace(self.objects.get(kind, ())))
 
     def look(self, kind: str, name: str, namespace: str = "") -> o.KubeObject | None:
         """Give an object if it was read; None says nothing about absence. Never raises."""

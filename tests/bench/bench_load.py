@@ -92,6 +92,7 @@ def _plane() -> Iterator[ControlPlane]:
         plane = ControlPlane(Path(folder))
         try:
             plane.start()
+            plane.wait(lambda: plane.call("GET", "/apis/visibility.kueue.x-k8s.io/v1beta1"), "Kueue's visibility API")
             Player(plane).play(Scenario("load", merge(BASES["small"], SCENE)))
             for name in ("kueue", "kube-controller-manager", "kube-scheduler", "kwok"):
                 plane.pause(name)

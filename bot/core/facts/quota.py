@@ -196,7 +196,8 @@ class Quota:
     def _grow(
         self, root: str, parents: Mapping[str, str], cohorts: Mapping[str, o.Cohort], queues: Iterable[o.ClusterQueue]
     ) -> Tree:
-        nodes = [self._node(item) for item in queues if item.cohort and _root(item.cohort, parents) == root]
+        roots = {name: _root(name, parents) for name in {item.cohort for item in queues if item.cohort}}
+        nodes = [self._node(item) for item in queues if item.cohort and roots[item.cohort] == root]
         nodes += [
             Node(
                 "Cohort",
@@ -481,9 +482,9 @@ class Quota:
         queue = self._seen_queue()
         if waits:
             cause: Cause = "quota-in-use" if queue is None or not queue.cohort else "cohort-exhausted"
-            nominal = _nominal(queue, flavor, told[0].resource)
+            own = nominal(queue, flavor, told[0].resource)
             wanted = self._wanted(told[0].resource)
-            if nominal is not None and wanted is not None and wanted <= nominal:
+            if own is not None and wanted is not None and wanted <= own:
                 cause = "quota-in-use"
             return Shortfall(cause, "wait", flavor, certainty="reported", told=tuple(told))
         cause = "exceeds-queue-capacity" if queue is None or not queue.cohort else "exceeds-cohort-capacity"
@@ -564,7 +565,7 @@ class Quota:
                             flavor.name,
                             resource,
                             value,
-                            _nominal(queue, flavor.name, resource),
+                            nominal(queue, flavor.name, resource),
                             None if usage is None else usage.get((flavor.name, resource), 0),
                             None,
                             capacity,
@@ -781,7 +782,8 @@ def _amount(resource: str, text: str | None) -> int | None:
         return None
 
 
-def _nominal(queue: o.ClusterQueue | None, flavor: str, resource: str) -> int | None:
+def nominal(queue: o.ClusterQueue | None, flavor: str, resource: str) -> int | None:
+    """Give what a ClusterQueue has itself, None where it was not read or says it in a form that is not known."""
     if queue is None:
         return None
     try:
