@@ -1,6 +1,7 @@
 """Through the real Bolt app against the local Slack: what people see, whatever Slack and the cluster do."""
 
 import asyncio
+import io
 import json
 import re
 import time
@@ -453,6 +454,28 @@ async def test_a_request_with_a_wrong_signature_is_not_listened_to() -> None:
             assert answer.status == 200
         await world.slack.until(lambda: service.asked or None)
         assert len(service.asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("body", "headers", "status"),
+    [
+        (b"\xff\xfe", {}, 400),
+        (b"{}", {"Content-Type": "application/json; charset=nonsense"}, 400),
+        (b"[" * 200_000, {"Content-Type": "application/json"}, 400),
+        (b"{}", {"X-Slack-Request-Timestamp": "soon"}, 400),
+        (b"text=" + b"x" * 2_000_000, {}, 413),
+        (b"payload=%7B", {}, 400),
+    ],
+)
+async def test_what_does_not_come_from_slack_leaves_no_trace(body: bytes, headers: dict[str, str], status: int) -> None:
+    form = {"Content-Type": "application/x-www-form-urlencoded", "X-Slack-Signature": "v0=0"}
+    with structlog.testing.capture_logs() as logs:
+        async with workspace(recorded(QUOTA), slack_mode="http") as world, aiohttp.ClientSession() as session:
+            url = f"http://127.0.0.1:{world.bot.slack_port}{PATH}"
+            async with session.post(url, data=io.BytesIO(body), headers={**form, **headers}) as answer:
+                assert answer.status == status
+                assert "Traceback" not in await answer.text()
+    assert [entry for entry in logs if entry["log_level"] in {"error", "critical"}] == []
 
 
 async def test_a_connection_that_slack_renews_goes_on() -> None:

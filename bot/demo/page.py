@@ -17,6 +17,16 @@ from bot.demo.slack import BOT, Channel, Json, LocalSlack, Person
 
 STATIC = Path(__file__).parent / "static"
 ALIVE_SECONDS = 15.0
+HEADLAMP = "/headlamp"
+"""Where the links of the demo's answers lead: a page in place of Headlamp."""
+_IN_PLACE_OF_HEADLAMP = """<!doctype html><html lang="en"><meta charset="utf-8"><title>In place of Headlamp</title>
+<meta name="viewport" content="width=device-width">
+<body style="font:16px/1.5 sans-serif;max-width:40em;margin:3em auto;padding:0 1em">
+<h1>In place of Headlamp</h1>
+<p>In your own cluster this link opens Headlamp. The demo has none.</p>
+<p>Copy this page's address and paste it into a channel of the demo: the verdict is shown below the message.</p>
+</body></html>
+"""
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: https:; connect-src 'self'; "
@@ -62,6 +72,7 @@ class Page:
         app.router.add_get("/state", self._state)
         app.router.add_get("/events", self._events)
         app.router.add_get("/file/{file}", self._file)
+        app.router.add_get(HEADLAMP + "/{path:.*}", _in_place_of_headlamp)
         for path, handler in {
             "/say": self._say, "/act": self._act, "/choose": self._chosen, "/shortcut": self._shortcut, "/home": self._home,
             "/view_submit": self._view_submit, "/view_close": self._view_close, "/view_act": self._view_act,
@@ -214,6 +225,10 @@ class Page:
         if known["name"].endswith(".png"):
             return web.Response(body=known["content"], content_type="image/png")
         return web.Response(body=known["content"], content_type="text/plain", charset="utf-8")
+
+
+async def _in_place_of_headlamp(_: web.Request) -> web.Response:
+    return web.Response(text=_IN_PLACE_OF_HEADLAMP, content_type="text/html")
 
 
 def _json(handler: Callable[[Json], Awaitable[Json]]) -> Callable[[web.Request], Awaitable[web.Response]]:

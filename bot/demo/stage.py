@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import signal
+import socket
 import sys
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -11,9 +12,10 @@ from bot import settings, telemetry, web
 from bot.app import Bot, running
 from bot.demo import apiserver
 from bot.demo.catalogue import SCENARIOS, Scenario
-from bot.demo.page import Page
+from bot.demo.page import HEADLAMP, Page
 from bot.demo.slack import APP_TOKEN, BOT_TOKEN, Channel, Json, LocalSlack, Person
 from bot.kube.client import Cluster
+from bot.render.links import Templates
 from bot.service import Service, Site
 from bot.slack.talk import WHY
 
@@ -56,7 +58,10 @@ async def stage(port: int = 0, scenarios: tuple[Scenario, ...] = SCENARIOS) -> A
     Raises:
         OSError: the port cannot be listened on.
     """
+    port = port or _free_port()
+    elsewhere = f"http://127.0.0.1:{port}{HEADLAMP}"
     slack = LocalSlack()
+    slack.unfurl_domains = {"127.0.0.1"}
     me = slack.person("asker", "Asker", email="asker@example.com")
     colleague = slack.person("on-call", "On call", email="on-call@example.com")
     alerts = slack.person("alerts", "Alerts")
@@ -64,13 +69,22 @@ async def stage(port: int = 0, scenarios: tuple[Scenario, ...] = SCENARIOS) -> A
     channels = _channels(slack, me, colleague)
     async with contextlib.AsyncExitStack() as stack:
         urls = {s.cluster: await stack.enter_async_context(apiserver.serve(s.path)) for s in scenarios}
-        sites = {name: Site(Cluster(name=name, url=url)) for name, url in urls.items()}
+        sites = {
+            name: Site(Cluster(name=name, url=url), Templates(elsewhere, name, cluster=name))
+            for name, url in urls.items()
+        }
         service = await stack.enter_async_context(Service(sites))
         configured = settings.given(
             slack_api_url=await stack.enter_async_context(slack.serve()),
             slack_bot_token=BOT_TOKEN, slack_app_token=APP_TOKEN, slack_mode="socket",
             web_host="127.0.0.1", web_port=0, drain_seconds=2, store_url="sqlite://",
-            clusters=tuple(settings.Cluster(name=name) for name in urls),
+            clusters=tuple(
+                settings.Cluster(
+                    name=name,
+                    links=settings.Links(headlamp=settings.Headlamp(base_url=elsewhere, cluster_name=name)),
+                )
+                for name in urls
+            ),
             access=tuple(
                 settings.Access(name=channel.name, channels=(channel.id,), level=level)
                 for channel, level in channels
@@ -98,6 +112,12 @@ async def stage(port: int = 0, scenarios: tuple[Scenario, ...] = SCENARIOS) -> A
         await bot.greeted.wait()
         await slack.connected()
         yield Stage(f"http://127.0.0.1:{listening}", slack, bot, page, me)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
 
 def _alert(alerts: Person, scenario: Scenario) -> Json:

@@ -34,7 +34,8 @@ class Message:
 
 def root(answer: Diagnosis) -> Message:
     """Give the channel's message, the verdict in a line; the card stands in its thread."""
-    where = code(words.middle(answer.asked if answer.job is None else _path(answer), 120))
+    path = _path(answer)
+    where = code(words.middle(f"{answer.cluster}:{path}" if answer.cluster and ":" not in path else path, 120))
     line = f"*{escape(words.verdict(answer))}*  {where}\n{_fit(answer.headline.sentence, 2_000)}"
     move = words.whose_move(answer)
     tail = [f"Whose move: {move}", *_certainty(answer)] if move else _certainty(answer)

@@ -56,6 +56,8 @@ def verdict(answer: Diagnosis) -> str:
         return "Not found"
     if answer.headline.rule == "name-is-ambiguous":
         return "Which one is meant?"
+    if answer.outlook == "wait" and answer.admitted:  # Kueue's turn has come: on-call must not take it for a queue
+        return "Waiting for a node"
     return VERDICTS[answer.outlook]
 
 

@@ -140,10 +140,20 @@ async def http(app: AsyncApp, host: str, port: int) -> AsyncIterator[int]:
     async def receive(request: web.Request) -> web.StreamResponse:
         sent = Receipt()
         try:
-            body = await request.text()
-            bolt = AsyncBoltRequest(
-                body=body, query=request.query_string, headers=_headers(request.headers), context={"sent": sent}
-            )
+            try:
+                body = await request.text()
+                bolt = AsyncBoltRequest(
+                    body=body, query=request.query_string, headers=_headers(request.headers), context={"sent": sent}
+                )
+                int(request.headers.get("X-Slack-Request-Timestamp", "0"))  # Bolt takes it for a number
+            except (
+                ValueError,
+                LookupError,
+                RecursionError,
+                AttributeError,
+            ):  # Bolt reads it before it checks who signed it
+                _log.debug("not from Slack")
+                return web.Response(status=400)
             response = await to_aiohttp_response(_taken(await app.async_dispatch(bolt), bolt.body))
             await sent.written()
             await response.prepare(request)
