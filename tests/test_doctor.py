@@ -93,6 +93,12 @@ async def test_reviews_that_are_refused_are_said() -> None:
     assert found["permissions"].sentence.endswith("could not be examined: forbidden for this identity.")
 
 
+async def test_a_review_that_fails_once_is_asked_again() -> None:
+    api = server()
+    api.faults = [Fault("accessreviews", status=503, times=1)]
+    assert (await checks(api))["permissions"].sentence.startswith("All ")
+
+
 async def test_kueue_is_not_installed() -> None:
     api = server()
     for version in ("v1beta2", "v1beta1"):

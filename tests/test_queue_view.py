@@ -43,6 +43,25 @@ def test_numbers_holders_and_who_waits() -> None:
     assert "Raise the nominal quota of nvidia.com/gpu in flavor a100 from 8 to 10: that admits 1 of 1." in text
 
 
+def test_what_a_cohort_that_was_not_read_leaves_unknown_is_not_zero() -> None:
+    """Its own quota and what it uses are known; what it could borrow is not."""
+    cluster = recorded("v0.19.2/cohort-exhausted").unread("cohorts")
+    report, shown_ = seen(cluster, "a-cq")
+    row = next(row for row in report.rows if row.resource == "nvidia.com/gpu")
+    whole = next(
+        row for row in seen(recorded("v0.19.2/cohort-exhausted"), "a-cq")[0].rows if row.resource == row.resource
+    )
+    assert (row.nominal, row.used, row.available, row.capacity) == (4, whole.used, None, None)
+    assert "not known" in rendered.text(report, shown_, {"team-a": True})
+    unused = cluster.unread("workloads").edit("ClusterQueue", "a-cq", {"status": None})
+    report, shown_ = seen(unused, "a-cq")
+    assert {(row.used, row.borrowed) for row in report.rows} == {(None, None)}
+    assert queue_view.main_rows(report.rows) == (), "nothing of it is drawn"
+    blocks = json.dumps([message.blocks for message in rendered.replies(report, shown_, {})])
+    assert "in use: not known" in blocks
+    assert json.loads(rendered.to_json(report, shown_, {}))["quota"][0]["used"] is None
+
+
 @pytest.mark.parametrize(
     ("recording", "name", "first"),
     [

@@ -15,6 +15,7 @@ from bot.core.facts import Facts, Thresholds
 from bot.core.facts.assignment import Offer, place
 from bot.core.facts.identity import phase_of
 from bot.core.facts.order import job_of
+from bot.core.facts.quota import nominal
 from bot.core.facts.requests import PodSetRequests, held
 from bot.core.objects import condition
 from bot.core.quantity import MAX, human
@@ -27,20 +28,20 @@ MOST = 300
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One flavor and resource; amounts in Kueue's unit, None where the tree was not read. `asked`: by all who wait here."""
+    """One flavor and resource; amounts in Kueue's unit, None where they were not read. `asked`: by all who wait here."""
 
     flavor: str
     resource: str
-    nominal: int
-    used: int
+    nominal: int | None
+    used: int | None
     available: int | None
     capacity: int | None
     asked: int
 
     @property
-    def borrowed(self) -> int:
+    def borrowed(self) -> int | None:
         """What is used beyond the nominal quota."""
-        return max(0, self.used - self.nominal)
+        return None if self.used is None or self.nominal is None else max(0, self.used - self.nominal)
 
 
 Use = tuple[str, Row]
@@ -117,7 +118,8 @@ def rows_of(snapshot: Snapshot, name: str, report: Report, thresholds: Threshold
 
 
 def main_rows(rows: Sequence[Row], limit: int = 4) -> tuple[Row, ...]:
-    """Give the rows worth drawing: devices that are used or asked for, else whatever is; at most `limit`."""
+    """Give the rows worth drawing: devices that are used or asked for, else whatever is; at most `limit`, all known."""
+    rows = [row for row in rows if row.borrowed is not None]
     busy = [row for row in rows if row.used or row.asked]
     devices = [row for row in busy if "/" in row.resource]
     return tuple((devices or busy or list(rows))[:limit])
@@ -171,7 +173,7 @@ class _View:
             queue.name, queue.metadata.deletion_timestamp is None, None if active is None else active.status == "True",
             "not known" if active is None else active.message or active.reason or active.status,
             queue.spec.queueing_strategy or "BestEffortFIFO", self._path(tree), self.rows(tree), *self._holders(),
-            self._levels(tree), len(waits), fits, looked, changes, unknown, self.report,
+            self._levels(tree), len(line), fits, looked, changes, unknown, self.report,
         )  # fmt: skip
 
     def _missing(self) -> QueueReport:
@@ -238,12 +240,23 @@ class _View:
         me: NodeId = ("ClusterQueue", self.name)
         for key in self._keys():
             if tree is None:
-                rows.append(Row(*key, 0, 0, None, None, asked.get(key[1], 0)))
+                rows.append(Row(*key, *self._own(key), None, None, asked.get(key[1], 0)))
                 continue
             free, most = tree.available(me, key).amount, tree.capacity(me, key).amount
             limits = tree.limits(me, key)
             rows.append(Row(*key, limits.nominal, tree.usage(me, key), max(0, free), most, asked.get(key[1], 0)))
         return tuple(rows)
+
+    def _own(self, key: Key) -> tuple[int | None, int | None]:
+        """What the queue has and uses itself, where the cohort was not read; None where that was not read either."""
+        if self.queue is None:
+            return None, None
+        quota = Facts(self.snapshot, JobRef("", "", "Workload"), self.thresholds).quota
+        try:
+            used: int | None = quota.usage(self.queue)[0].get(key, 0)
+        except Unknown:
+            used = None
+        return nominal(self.queue, *key), used
 
     def _holders(self) -> tuple[tuple[Held, ...], bool]:
         found = []

@@ -14,6 +14,7 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
+from functools import partial
 from typing import Any, NoReturn, Self
 from urllib.parse import quote
 
@@ -41,6 +42,8 @@ UNREACHABLE = "the API server cannot be reached"
 FORBIDDEN = "forbidden for this identity"
 NOT_ACCEPTED = "the API server does not accept this identity (401)"
 _NAME = re.compile(r"[a-z0-9]([a-z0-9.:-]{0,251}[a-z0-9])?", re.ASCII)
+_LONG = 200_000
+"""Bytes from which decoding a body takes a turn of the event loop for itself."""
 _RETRIES = 3
 _RETRIED_STATUS = {429, 500, 502, 503, 504}
 
@@ -373,7 +376,9 @@ class Client:
                     yield None
                     continue
                 raise
-            page = decode_page(answer.body, kind, api_version)
+            decoded = partial(decode_page, answer.body, kind, api_version)
+            # the bodies of many questions may come at once
+            page = await self.turns.take(decoded) if len(answer.body) > _LONG else decoded()
             yield page
             token = page.meta.continue_
             if not token:
@@ -406,6 +411,9 @@ class Client:
 
         429 (with Retry-After), 5xx and cut connections are tried again, at most three times, within the time there is.
         """
+        return await self._patiently(_Request("GET", path, query, accept), retry=retry)
+
+    async def _patiently(self, request: "_Request", *, retry: bool = True) -> Answer:
         refusals: list[ReadError] = []
 
         def again(error: Exception) -> bool | float:
@@ -423,7 +431,7 @@ class Client:
                     on=again, attempts=_RETRIES, timeout=self.timeout, wait_initial=0.1, wait_max=1.0, wait_jitter=0.1
                 ):
                     with attempt:
-                        return await self._once(_Request("GET", path, query, accept))
+                        return await self._once(request)
         except TimeoutError as error:
             # what the server said before the time was up tells more than that it was up
             raise (
@@ -434,13 +442,9 @@ class Client:
     async def post(self, path: str, document: dict[str, Any]) -> Answer:
         """Send one review (SelfSubjectAccessReview, SubjectAccessReview): the only writing verb, and it stores nothing.
 
-        Raises ReadError like `body`.
+        Raises ReadError like `body`, and tries again as it does.
         """
-        try:
-            async with asyncio.timeout(self.timeout):
-                return await self._once(_Request("POST", path, document=document))
-        except TimeoutError as error:
-            raise ReadError(f"timed out after {self.timeout:g} s", lasting=True) from error
+        return await self._patiently(_Request("POST", path, document=document))
 
     # --- the wire ---
 

@@ -94,13 +94,17 @@ def of_queue(queue: QueueReport) -> bytes:
 
 
 def _bar(card: _Card, label: str, row: Row, *, x: float = _EDGE, asked: bool = True) -> None:
-    """Draw one bar: quota as the track, what is used on it, what is borrowed beyond it, what is asked for behind it."""
+    """Draw one bar: quota as the track, what is used on it, what is borrowed beyond it, what is asked for behind it.
+
+    The row must be known.
+    """
     wide = WIDTH - _EDGE - x
     wanted = row.asked if asked else 0
-    whole = max(row.nominal + row.borrowed, row.used) + wanted or 1
-    parts = [f"{words.amount(row.resource, row.used)} in use of a quota of {words.amount(row.resource, row.nominal)}"]
-    if row.borrowed:
-        parts.append(f"{words.amount(row.resource, row.borrowed)} borrowed")
+    nominal, used, borrowed = row.nominal or 0, row.used or 0, row.borrowed or 0
+    whole = max(nominal + borrowed, used) + wanted or 1
+    parts = [f"{words.amount(row.resource, used)} in use of a quota of {words.amount(row.resource, nominal)}"]
+    if borrowed:
+        parts.append(f"{words.amount(row.resource, borrowed)} borrowed")
     if wanted:
         parts.append(f"{words.amount(row.resource, wanted)} asked for")
     card.text(x, label, 26, most=wide)
@@ -109,15 +113,15 @@ def _bar(card: _Card, label: str, row: Row, *, x: float = _EDGE, asked: bool = T
     card.y += 36
     scale = wide / whole
     top, bottom = card.y, card.y + 32
-    own = min(row.used, row.nominal)
-    card.draw.rectangle((x, top, x + row.nominal * scale, bottom), fill=_TRACK, outline=_SOFT, width=2)
+    own = min(used, nominal)
+    card.draw.rectangle((x, top, x + nominal * scale, bottom), fill=_TRACK, outline=_SOFT, width=2)
     if own:
         card.draw.rectangle((x, top, x + max(4.0, own * scale), bottom), fill=_USED)
-    if row.borrowed:
-        start = x + row.nominal * scale
-        _hatched(card, start, start + row.borrowed * scale, (top, bottom))
+    if borrowed:
+        start = x + nominal * scale
+        _hatched(card, start, start + borrowed * scale, (top, bottom))
     if wanted:
-        start = x + max(row.nominal, row.used) * scale
+        start = x + max(nominal, used) * scale
         card.draw.rectangle((start + 2, top, start + max(6.0, wanted * scale), bottom), outline=_ASKED, width=4)
     card.y += 56
 

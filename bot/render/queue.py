@@ -24,7 +24,8 @@ def headline(queue: QueueReport, view: View) -> str:
     state = "" if queue.active is not False else f" is not active ({queue.state.rstrip('.')});"
     waiting = digest.workloads(queue.waiting)
     verb = "waits" if queue.waiting == 1 else "wait"
-    stuck = f", {view.stuck} pending for other reasons than quota" if view.stuck and view.waiting else ""
+    others = view.stuck + view.waiting - queue.waiting
+    stuck = f", {others} more {'is' if others == 1 else 'are'} pending for other reasons" if others > 0 else ""
     incomplete = " Not everything was read." if view.missing else ""
     if not queue.waiting:
         return f"ClusterQueue {queue.name}:{state} nobody waits for its quota{stuck}.{incomplete}"
@@ -63,7 +64,7 @@ def _cells(row: Row) -> tuple[str, ...]:
 
 def asked_rows(queue: QueueReport) -> tuple[Row, ...]:
     """Give the rows that matter: of resources that are in use or asked for; all of them when none is."""
-    return tuple(row for row in queue.rows if row.used or row.asked) or queue.rows
+    return tuple(row for row in queue.rows if row.used != 0 or row.asked) or queue.rows
 
 
 def _held(held: Held) -> str:
@@ -154,11 +155,14 @@ def document(queue: QueueReport, view: View, sees: Mapping[str, bool]) -> dict[s
         "queueingStrategy": queue.strategy, "cohorts": list(queue.path), "suggestions": list(queue.suggestions),
         "quota": [
             {
-                "flavor": row.flavor, "resource": row.resource, "nominal": canonical(row.resource, row.nominal),
-                "used": canonical(row.resource, row.used), "borrowed": canonical(row.resource, row.borrowed),
-                "available": None if row.available is None else canonical(row.resource, row.available),
-                "capacity": None if row.capacity is None else canonical(row.resource, row.capacity),
-                "asked": canonical(row.resource, row.asked),
+                "flavor": row.flavor, "resource": row.resource,
+                **{
+                    name: None if value is None else canonical(row.resource, value)
+                    for name, value in (
+                        ("nominal", row.nominal), ("used", row.used), ("borrowed", row.borrowed),
+                        ("available", row.available), ("capacity", row.capacity), ("asked", row.asked),
+                    )
+                },
             }
             for row in queue.rows
         ],
@@ -210,16 +214,22 @@ def replies(queue: QueueReport, view: View, sees: Mapping[str, bool]) -> list[Me
 
 
 def _bar(row: Row) -> str:
-    whole = max(row.nominal, row.used)
-    return f"`{words.bar(row.used, whole)}` {words.escape(_said(row))}"
+    if row.nominal is None or row.used is None:
+        return words.escape(_said(row))
+    return f"`{words.bar(row.used, max(row.nominal, row.used))}` {words.escape(_said(row))}"
 
 
 def _said(row: Row) -> str:
     borrowed = f", {_amount(row.resource, row.borrowed)} of them borrowed" if row.borrowed else ""
     free = f"{_amount(row.resource, row.available)} free now" if row.available is not None else "free now: not known"
-    used, quota = _amount(row.resource, row.used), _amount(row.resource, row.nominal)
+    quota = _amount(row.resource, row.nominal)
+    used = (
+        f"{_amount(row.resource, row.used)} of {quota} in use"
+        if row.used is not None
+        else f"{quota}, in use: not known"
+    )
     asked = f", {_amount(row.resource, row.asked)} asked for" if row.asked else ""
-    return f"{row.resource} of {row.flavor}: {used} of {quota} in use{borrowed}, {free}{asked}"
+    return f"{row.resource} of {row.flavor}: {used}{borrowed}, {free}{asked}"
 
 
 def _section(text: str) -> Block:

@@ -3,8 +3,9 @@
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 import yaml
@@ -19,13 +20,20 @@ from tests.clusters import merge
 from tests.controlplane.faults import Proxy
 from tests.controlplane.plane import ApiError, ControlPlane
 from tests.controlplane.scenario import BASES, Player, Scenario
-from tests.faults import Server, at_every_read
+from tests.faults import DOCTOR, MARKS, SURVEY, Question, Server, at_every_read, each_fault_at_each_read
 
 pytestmark = [pytest.mark.live, pytest.mark.timeout(300)]
 
 TRAIN = JobRef("team-a", "train")
 SCENE = {
+    "cohorts": {"research": {}},
+    "clusterQueues": {
+        "shared": {"cohortName": "research", "quota": {"default": {"cpu": "1"}}},
+        "lender": {"cohortName": "research", "quota": {"default": {"cpu": "3"}}},
+    },
+    "localQueues": {"team-b/shared": "shared"},
     "jobs": {
+        "team-b/borrower": {"queue": "shared", "requests": {"cpu": "2"}},
         "team-a/holder": {"queue": "main", "requests": {"cpu": "2"}},
         "team-a/image": {"queue": "main", "requests": {"cpu": "1"}, "podAnnotations": {"kubelet": "image-pull"}},
         "team-a/lost": {"queue": "nowhere", "requests": {"cpu": "1"}},
@@ -33,6 +41,9 @@ SCENE = {
     },
     "steps": [
         {"until": {"kind": "Workload", "namespace": "team-a", "of": "holder", "condition": "Admitted"}},
+        {"until": {"kind": "Workload", "namespace": "team-b", "of": "borrower", "condition": "Admitted"}},
+        {"jobs": {"team-b/waits": {"queue": "shared", "pods": 2, "requests": {"cpu": "2"}}}},
+        {"until": {"kind": "Workload", "namespace": "team-b", "of": "waits", "condition": "QuotaReserved=False"}},
         {"until": {"kind": "Workload", "namespace": "team-a", "of": "image", "condition": "Admitted"}},
         {"jobs": {"team-a/train": {"queue": "main", "requests": {"cpu": "2"}}}},
         {"until": {"kind": "Workload", "namespace": "team-a", "of": "train", "condition": "QuotaReserved=False"}},
@@ -65,18 +76,40 @@ async def ask(client: Client, ref: JobRef = TRAIN, reader: Reader | None = None,
     return engine.diagnose(await (reader or Reader.of(client)).read(ref, deadline), ref)
 
 
-@pytest.mark.parametrize("name", sorted(CAUSES))
-async def test_each_kind_of_fault_at_each_read(scene: ControlPlane, name: str) -> None:
+PLAYED = ("reset once", "cut", "hang", "403", "404", "409", "429 for a moment", "429 for long", "500", "503 once")
+
+
+def serving(plane: ControlPlane) -> Callable[[], contextlib.AbstractAsyncContextManager[tuple[Server, Cluster]]]:
     @contextlib.asynccontextmanager
     async def serve() -> AsyncIterator[tuple[Server, Cluster]]:
-        async with between(scene) as proxy:
+        async with between(plane) as proxy:
             yield proxy, proxy.cluster()
 
-    kinds = ("reset once", "cut", "hang", "403", "404", "409", "429 for a moment", "429 for long", "500", "503 once")
-    outcomes = await at_every_read(serve, JobRef("team-a", name), kinds)
+    return serve
+
+
+@pytest.mark.parametrize("name", sorted(CAUSES))
+async def test_each_kind_of_fault_at_each_read(scene: ControlPlane, name: str) -> None:
+    """The answer, its snapshot as a file, and what a watch would make of it."""
+    outcomes = await at_every_read(serving(scene), JobRef("team-a", name), PLAYED)
+    print(f"{name}: {len(outcomes)} faults")
     assert len(outcomes) > 80
     assert outcomes[0].sound == CAUSES[name]
     assert [str(outcome) for outcome in outcomes if outcome.wrong] == []
+
+
+@pytest.mark.parametrize(
+    ("question", "kinds", "least"),
+    [(SURVEY, ("reset once", "cut", "hang", "403", "404", "500"), 120), (MARKS, PLAYED, 15), (DOCTOR, PLAYED, 30)],
+    ids=["digest and queues", "watches", "doctor"],
+)
+async def test_each_kind_of_fault_at_each_read_of_other_questions(
+    scene: ControlPlane, question: Question[Any], kinds: tuple[str, ...], least: int
+) -> None:
+    played, wrong = await each_fault_at_each_read(serving(scene), question, kinds)
+    print(f"{played} faults")
+    assert wrong == []
+    assert played > least
 
 
 async def test_a_list_that_expires_half_way_is_read_again(scene: ControlPlane) -> None:

@@ -459,7 +459,7 @@ class Quota:
         offer = self.offer
         nodes = (only,) if only is not None else offer.tree.path(offer.queue)
         free = replace(offer, tree=offer.tree.without_borrowing_limits(nodes))
-        return tuple(figure(free, entry.flavor, entry.resource, entry.requested) for entry in figures)
+        return tuple(figure(free, entry.flavor, entry.resource, entry.requested, entry.kept) for entry in figures)
 
     @fact
     def said(self) -> tuple[texts.Reason, ...]:
