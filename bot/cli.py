@@ -247,6 +247,7 @@ def _add_digest(add: _Add) -> None:
         metavar="AGE",
         help="leave out what is younger, like 10m (default: nothing)",
     )
+    digest.add_argument("--all", action="store_true", help="name every workload and every queue in the text")
     digest.add_argument("--manifests", action="store_true", help="write a CronJob for each configured digest, as YAML")
     _add_report_options(digest)
     digest.set_defaults(run=_digest)

@@ -21,7 +21,7 @@ import aiohttp
 from bot import console, service, settings, telemetry
 from bot.core import bundle, digest, queue_view
 from bot.core.digest import Selection
-from bot.core.digest_view import EVERYTHING, View, view
+from bot.core.digest_view import EVERYTHING, EXAMPLES, View, view
 from bot.core.facts import Thresholds
 from bot.kube.client import preload, tune_gc
 from bot.render import digest as rendered
@@ -63,11 +63,19 @@ def _command(arguments: argparse.Namespace) -> int:
         raise console.WrongUseError(msg)
     selection = Selection(tuple(arguments.namespaces), tuple(arguments.queues), arguments.minimum_age)
     found = surveyed(arguments, selection)
-    shown = view(replace(found.report, name=arguments.name), selection, found.snapshot, beside=found.beside)
+    shown = view(
+        replace(found.report, name=arguments.name), selection, found.snapshot,
+        beside=found.beside, examples=_examples(arguments),
+    )  # fmt: skip
     if arguments.picture:
         save(arguments.picture, picture.of_digest(queue_view.uses(found.snapshot, found.report), ()))
-    write(shown, arguments.output)
+    write(shown, arguments.output, whole=arguments.all)
     return status(shown)
+
+
+def _examples(arguments: argparse.Namespace) -> int:
+    """Programs, and whoever asks for all of it, get every Workload by name."""
+    return EVERYTHING if arguments.all or arguments.output == "json" else EXAMPLES
 
 
 def save(path: Path, content: bytes) -> None:
@@ -130,15 +138,15 @@ def progress() -> Iterator[Progress | None]:
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
-def write(shown: View, form: str) -> None:
-    """Print a digest."""
+def write(shown: View, form: str, *, whole: bool = False) -> None:
+    """Print a digest; `whole` leaves nothing out of the text."""
     if form == "json":
         sys.stdout.write(rendered.to_json(shown))
     elif form == "markdown":
         sys.stdout.write(rendered.markdown(shown))
     else:
         width, colour = console.look(sys.stdout)
-        sys.stdout.write(rendered.text(shown, width, colour=colour))
+        sys.stdout.write(rendered.text(shown, width, colour=colour, whole=whole))
 
 
 def status(shown: View) -> int:
@@ -177,8 +185,8 @@ async def _run(loaded: Settings, wanted: Digest, arguments: argparse.Namespace) 
         Service(sites, deadline=loaded.read_seconds, thresholds=thresholds) as asked,
     ):
         if arguments.dry_run:
-            shown, _ = await compare(store, asked, wanted, arguments.run_id)
-            write(shown, arguments.output)
+            shown, _ = await compare(store, asked, wanted, arguments.run_id, examples=_examples(arguments))
+            write(shown, arguments.output, whole=arguments.all)
             return status(shown)
         async with posting(loaded) as poster:
             return await run_once(
@@ -199,14 +207,16 @@ def moment_of(seconds: float) -> str:
     return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%MZ}"
 
 
-async def compare(store: Store, asked: Service, wanted: Digest, run: str) -> tuple[View, Surveyed]:
+async def compare(
+    store: Store, asked: Service, wanted: Digest, run: str, *, examples: int = EXAMPLES
+) -> tuple[View, Surveyed]:
     """Look at the cluster and compare with the last run of this digest other than `run`; as its channel may see it."""
-    shown, found, _ = await _compared(store, asked, wanted, run)
+    shown, found, _ = await _compared(store, asked, wanted, run, examples)
     return shown, found
 
 
 async def _compared(
-    store: Store, asked: Service, wanted: Digest, run: str
+    store: Store, asked: Service, wanted: Digest, run: str, examples: int = EXAMPLES
 ) -> tuple[View, Surveyed, dict[str, list[object]]]:
     """The same, with what is to be kept for the next comparison."""
     selection = Selection(wanted.namespaces, wanted.queues, wanted.minimum_age_seconds)
@@ -215,7 +225,7 @@ async def _compared(
     before = last.entries if last is not None else {}
     if last is not None:
         found = replace(found, report=digest.compared(found.report, before, datetime.fromtimestamp(last.at, UTC)))
-    shown = await seen(found, selection, wanted.level, asked.thresholds)
+    shown = await seen(found, selection, wanted.level, asked.thresholds, examples=examples)
     return shown, found, digest.kept(found.report, before)
 
 
@@ -276,7 +286,7 @@ async def run_once(
         tail = ""
         if rendered.needs_tail(shown):
             whole = await seen(found, found.selection, wanted.level, asked.thresholds, examples=EVERYTHING)
-            tail = rendered.text(whole)
+            tail = rendered.text(whole, whole=True)
         pictures = await _pictures(store, made, found, shown) if wanted.picture else []
         missed = await delivery.fill(shown, tail=tail, pictures=pictures, owners=Owners(wanted.owners))
         await store.change_digest(made, posted=True)

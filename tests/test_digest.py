@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
@@ -533,6 +534,24 @@ def test_json_and_markdown(capsys: pytest.CaptureFixture[str]) -> None:
         {"job": "Job team-a/train", "since": "2026-11-30T14:52:10Z", "change": None, "was": None}
     ]
     assert "| ClusterQueue |" in run("-f", file, "-o", "markdown", capsys=capsys)[1]
+
+
+def test_a_terminal_gets_the_first_ones_and_programs_and_whoever_asks_get_all(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "crowd.json"
+    file.write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": recording(2000)}))
+    short = run("-f", str(file), capsys=capsys)[1]
+    assert "14 more ClusterQueues: 70 workloads, 140 nvidia.com/gpu" in short
+    assert "--all names every workload" in short
+    assert short.count("Job team-") < 200
+    whole = run("-f", str(file), "--all", capsys=capsys)[1]
+    document = json.loads(run("-f", str(file), "-o", "json", capsys=capsys)[1])
+    for group in document["groups"]:
+        assert len(group["jobs"]) == group["count"]
+        assert all(job["job"] in whole for job in group["jobs"])
+    assert "more ClusterQueue" not in whole
+    assert not re.search(r"and \d+ more$", whole, re.MULTILINE)
 
 
 def test_an_unknown_digest_is_refused_with_those_that_there_are(

@@ -8,6 +8,7 @@ as in `reader`.
 
 import asyncio
 import fnmatch
+import heapq
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -341,7 +342,8 @@ class Walk:
             ):
                 emptied.add(workload.namespace)
 
-        await asyncio.gather(*(read(*held) for held in self._held_longest()))
+        longest = await asyncio.to_thread(self._held_longest)  # over all Workloads: the event loop goes on meanwhile
+        await asyncio.gather(*(read(*held) for held in longest))
         await asyncio.gather(*(self._around("Pod", namespace) for namespace in sorted(emptied)))
 
     def _held_longest(self) -> list[tuple[o.Workload, o.OwnerReference]]:
@@ -363,7 +365,7 @@ class Walk:
             if owner is not None and self._is_known(owner) and is_name(owner.name):
                 holding.setdefault(item.status.admission.cluster_queue, []).append((item, owner))
         queues = [name for name, _ in waiting.most_common() if name in holding]
-        longest = [held for name in queues for held in sorted(holding[name], key=_held_since)[:LONGEST]]
+        longest = [held for name in queues for held in heapq.nsmallest(LONGEST, holding[name], key=_held_since)]
         return longest[:LONGEST_IN_ALL]
 
     def _is_known(self, owner: o.OwnerReference) -> bool:

@@ -152,8 +152,8 @@ def _move(line: Line) -> str:
 # --- text and Markdown ---
 
 
-def text(view: View, width: int | None = None, *, colour: bool = False) -> str:
-    """Give the digest as text with a final newline, for a terminal of so many columns."""
+def text(view: View, width: int | None = None, *, colour: bool = False, whole: bool = False) -> str:
+    """Give the digest as text with a final newline, for a terminal of so many columns; `whole` leaves nothing out."""
     page = terminal.Page(width, colour=colour)
     page.text(view.name or "Digest", style=terminal.BOLD) if view.name else None
     page.text(headline(view), style=terminal.BOLD)
@@ -163,14 +163,15 @@ def text(view: View, width: int | None = None, *, colour: bool = False) -> str:
         lines = view.of(category)
         page.heading(f"{TITLES[category]}: {facts(lines, view)}")
         for cause in by_cause(lines):
-            cause_text(page, cause, view)
-    _gone(page, view)
+            cause_text(page, cause, view, whole=whole)
+    _gone(page, view, whole=whole)
     if view.beside:
         page.heading("Also not read; some causes may be told less exactly")
         for missing in view.beside:
             page.text(missing, "  - ")
     page.lines.append("")
-    page.text(f"As of {words.clock(view.observed_at)}, {workloads(view.seen)} looked at", style=terminal.DIM)
+    more = "" if whole or not needs_tail(view) else "; --all names every workload"
+    page.text(f"As of {words.clock(view.observed_at)}, {workloads(view.seen)} looked at{more}", style=terminal.DIM)
     return "\n".join(page.lines) + "\n"
 
 
@@ -182,7 +183,7 @@ def by_cause(lines: Iterable[Line]) -> list[list[Line]]:
     return list(found.values())
 
 
-def cause_text(page: terminal.Page, lines: list[Line], view: View) -> None:
+def cause_text(page: terminal.Page, lines: list[Line], view: View, *, whole: bool = False) -> None:
     """Add one cause to a page: what it is, what was found about the oldest, what to do, and its queues."""
     first = lines[0]
     where = f" {_queue(first)}" if len(lines) == 1 else ""
@@ -194,20 +195,24 @@ def cause_text(page: terminal.Page, lines: list[Line], view: View) -> None:
             page.text(f"{_move(told)}{told.step.do}", "    ")
             if told.step.command:
                 page.verbatim(told.step.command, "    ")
-    for line in lines:
+    told_lines = lines if whole or len(lines) <= ROWS + 1 else lines[:ROWS]
+    for full in told_lines:
+        line = full if whole or len(lines) == 1 else replace(full, items=full.items[:EXAMPLES_IN_ROW])
         listed = ", ".join(_named(item, view.observed_at) for item in line.items)
         named = " and ".join(part for part in (listed, _rest(line)) if part)
         if len(lines) > 1:
             page.text(f"{line.queue or 'no ClusterQueue'}: {facts([line], view)}: {named}", "    ", "      ")
         elif line.count > 1 or told is None or any(item.name != told.about for item in line.items):
             page.text(named, "    ")
+    if left := lines[len(told_lines) :]:
+        page.text(f"{words.plural(len(left), 'more ClusterQueue')}: {facts(left, view)}", "    ")
 
 
-def _gone(page: terminal.Page, view: View) -> None:
+def _gone(page: terminal.Page, view: View, *, whole: bool) -> None:
     if not view.gone_by:
         return
     page.heading(f"Cleared: {_cleared(view)}")
-    listed = [f"{name} (was {rule})" for name, rule in view.gone[:10]]
+    listed = [f"{name} (was {rule})" for name, rule in (view.gone if whole else view.gone[:10])]
     more = sum(view.gone_by.values()) - len(listed)
     page.text(", ".join(listed) + (f" and {more} more" if more and listed else ""), "  ")
 

@@ -206,7 +206,7 @@ class Queues:
                 files.append(Picture("queues.png", drawn.content, "Quota", drawn.words))
         if rendered.needs_tail(shown):
             whole = await seen(found, named, level, self.service.thresholds, examples=EVERYTHING)
-            files.append(everything(await aside(lambda: rendered.text(whole))))
+            files.append(everything(await aside(lambda: rendered.text(whole, whole=True))))
         return files
 
     async def _sight(self, namespaces: Iterable[str], cluster: str, asker: Asker, place: Place) -> Sight:
