@@ -160,12 +160,13 @@ class Service:
     async def explain_to(self, ref: JobRef, audience: Audience, deadline: float | None = None) -> Diagnosis:
         """Read the cluster and give the one answer as this audience may see it. Never raises."""
         answer, snapshot = await self._answer(ref, deadline)
-        return disclose(answer, audience, snapshot)
+        # in another turn of the event loop than the answer; showing it follows at once
+        return await self._turns.take(lambda: disclose(answer, audience, snapshot))
 
     async def observe(self, ref: JobRef, audience: Audience, deadline: float | None = None) -> Look:
         """Read the cluster and give the answer with the job's state, for a watch. Never raises."""
         answer, snapshot = await self._answer(ref, deadline)
-        return look(snapshot, ref, answer, audience)
+        return await self._turns.take(lambda: look(snapshot, ref, answer, audience))
 
     async def namespaces(self, cluster: str) -> tuple[str, ...] | None:
         """Give the names of a cluster's namespaces, sorted; None when they could not be read in full. Never raises."""
