@@ -9,7 +9,7 @@ import pytest
 
 from bot.core.diagnosis import Diagnosis
 from bot.core.disclosure import Audience, disclose
-from bot.render import card, details, json_v1, limits, links, site, terminal
+from bot.render import card, details, json_v1, limits, links, site, terminal, words
 from tests import answers
 from tests.clusters import Cluster, recorded
 
@@ -25,6 +25,12 @@ WIDE = "\u3042" * 10_000
 SITES = links.Templates("https://headlamp.example.com", "prod", frozenset({"cohorts"}), "https://kueueviz.example.com")
 
 _PING = re.compile(r"<(?:!(?!date\^)|@|#)|@(?:channel|here|everyone)\b", re.IGNORECASE)
+
+
+def test_no_text_of_the_cluster_becomes_a_picture() -> None:
+    for text in (":white_check_mark: done", "all well:+1:", "a:fire:b", ":100:"):
+        assert not re.search(r":[\w+-]+:", words.escape(text))
+    assert words.escape("registry.example.com:5000 at 10:30:45") == "registry.example.com:5000 at 10:30:45"
 
 
 def said_by_the_cluster(value: Any, text: str) -> Any:

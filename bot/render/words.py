@@ -221,6 +221,7 @@ def deciding_row(answer: Diagnosis) -> QuotaRow | None:
 # --- Slack's mrkdwn ---
 
 _MASS = re.compile(r"@(?=(?:channel|here|everyone)\b)", re.IGNORECASE)
+_EMOJI = re.compile(r":(?=(?:[\d_+-]*[a-z][\w+-]*|[+-]1|100):)")
 _SPECIAL = re.compile(r"(?<![\w*_~`])[*_~](?=\S)|(?<=\S)[*_~](?![\w*_~`])")
 
 
@@ -228,10 +229,12 @@ def escape(text: str) -> str:
     """Make any text safe in Slack's mrkdwn: nothing in it links, mentions or formats.
 
     `&`, `<` and `>` become entities, so that `<!channel>`, `<@U…>` and links are plain text. A zero-width space breaks
-    "@channel" and the characters that would start or end bold, italic or struck text; backticks become apostrophes.
+    "@channel", ":fire:" and the characters that would start or end bold, italic or struck text; backticks become
+    apostrophes.
     """
     text = clean(text).replace("`", "'")
     text = _MASS.sub(f"@{ZERO_WIDTH_SPACE}", text)
+    text = _EMOJI.sub(f":{ZERO_WIDTH_SPACE}", text)
     text = _SPECIAL.sub(lambda found: ZERO_WIDTH_SPACE + found[0] + ZERO_WIDTH_SPACE, text)
     return html.escape(text, quote=False)
 
