@@ -274,6 +274,57 @@ def test_owners_are_mentioned_where_something_is_new() -> None:
     assert "subteam" not in json.dumps([m.blocks for m in rendered.replies(view(still, Selection(), cluster), owners)])
 
 
+def hostile(report: Report) -> Report:
+    """As many causes as Workloads, five times over, with texts and names that want to be more than text."""
+    bad = "<!channel> <@U0123456789> @here *bold* <https://evil.example.com|ok> "
+
+    def made(entry: digest.Entry, at: int) -> digest.Entry:
+        finding = replace(entry.cause.finding, rule=f"cause-{at}", sentence=bad * 400)
+        return replace(
+            entry, job=bad + entry.job, queue=f"q-{at}", cause=replace(entry.cause, finding=finding), change="new"
+        )
+
+    entries = tuple(made(entry, at) for at, entry in enumerate(report.entries * 5))
+    missing = tuple(f"workloads in team-{at}: {bad * 20}" for at in range(300))
+    return replace(report, entries=entries, missing=missing, last=NOW)
+
+
+def test_a_thousand_causes_with_hostile_texts_stay_within_slacks_limits_and_are_counted() -> None:
+    shown_ = view(hostile(digest.of_snapshot(crowd())), Selection(), crowd())
+    owners = rendered.Owners({f"q-{at}": f"S{at:09}" for at in range(2000)})
+    messages = [rendered.root(shown_), *rendered.replies(shown_, owners)]
+    assert [limits.check(message.blocks, message.text) for message in messages] == [[]] * len(messages)
+    for message in messages:
+        said = json.dumps([message.text, message.blocks])
+        assert not re.search(r"<!(channel|here)|<@U|<https:", said)
+        assert not re.search(r"[^\u200b]@here", said)
+    for category, message in zip(shown_.categories, messages[1:], strict=True):
+        causes = len(shown_.of(category))
+        told = sum(block["type"] == "section" for block in message.blocks) - 1
+        (rest,) = [block["elements"][0]["text"] for block in message.blocks if block["type"] == "context"]
+        assert rest.startswith(f"{causes - told} more causes: ")
+        assert ("<!subteam^" in json.dumps(message.blocks)) is (category != "waiting")
+
+
+def test_whom_a_long_text_pushes_out_is_mentioned_all_the_same() -> None:
+    report = hostile(digest.of_snapshot(crowd()))
+    entries = tuple(
+        replace(e, cause=replace(e.cause, finding=replace(e.cause.finding, rule="one"))) for e in report.entries
+    )
+    shown_ = view(replace(report, entries=entries, missing=()), Selection(), crowd())
+    said = json.dumps([message.blocks for message in rendered.replies(shown_, rendered.Owners({"q-3": "S0123456789"}))])
+    assert shown_.stuck > 100
+    assert ("<!subteam^S0123456789>" in said) is any(e.queue == "q-3" and e.category != "waiting" for e in entries)
+
+
+def test_many_hidden_namespaces_that_could_not_be_read_are_said_once() -> None:
+    report = replace(
+        digest.of_snapshot(crowd()), missing=tuple(f"workloads in team-{n:02}: forbidden" for n in range(40))
+    )
+    shown_ = view(report, Selection(queues=("gpu-*",)), crowd(), "namespace")
+    assert shown_.missing == ("workloads in another namespace: forbidden",)
+
+
 # --- reading ---
 
 

@@ -189,7 +189,8 @@ def view(
     made = tuple(_line(eye, of_what, entries, examples) for of_what, entries in lines.items())
     return View(
         report.name, report.cluster, report.observed_at, made,
-        tuple(_where(eye, text) for text in report.missing), tuple(_where(eye, text) for text in beside),
+        tuple(dict.fromkeys(_where(eye, text) for text in report.missing)),
+        tuple(dict.fromkeys(_where(eye, text) for text in beside)),
         report.seen, report.young, selection.minimum_age, report.last,
         tuple((_titled(key), rule) for key, rule in gone), by, report.changed, level,
     )  # fmt: skip
@@ -199,7 +200,8 @@ def _where(eye: _Eye, text: str) -> str:
     """A gap names the namespace in which something was not read; one that may not be named becomes "another namespace"."""
     before, found, after = text.partition(" in ")
     place, colon, reason = after.partition(":")
-    if found and colon and " " not in place and not eye.sees(place):
+    named = eye.sees(place) or place == eye.snapshot.kueue_namespace
+    if found and colon and " " not in place and not named:
         return f"{before} in another namespace:{reason}"
     return text
 

@@ -39,6 +39,10 @@ REPLY_CHARACTERS = 5_000
 ROWS = 6
 """ClusterQueues that are listed for one cause in a message."""
 EXAMPLES_IN_ROW = 2
+SENTENCE, STEP = 1_000, 300
+"""Characters of what was found and of what to do, in a message; both may quote the cluster."""
+MENTIONS = 20
+"""User groups that are mentioned for one cause."""
 
 
 def workloads(count: int) -> str:
@@ -363,27 +367,27 @@ def _reply(view: View, category: Category, owners: Owners) -> Message:
 
 
 def _mentions(lines: Iterable[Line], owners: Owners) -> str:
-    return "".join(dict.fromkeys(owners.mention(line) for line in lines))
+    found = [mention for mention in dict.fromkeys(owners.mention(line) for line in lines) if mention]
+    return "".join(found[:MENTIONS])
 
 
 def _body(lines: list[Line], view: View, owners: Owners) -> str:
     """Give one cause: what it is, what was found about the oldest, what to do, and its queues, oldest first."""
-    parts = [f"*{words.escape(lines[0].title)}*: {words.escape(facts(lines, view))}"]
+    # whoever is mentioned stands in the first line, which is never left out
+    parts = [f"*{words.escape(lines[0].title)}*: {words.escape(facts(lines, view))}{_mentions(lines, owners)}"]
     told = next((line for line in lines if line.sentence), None)
     if told is not None:
-        parts.append(f"> {words.escape(f'{told.about}: {told.sentence}')}")
+        parts.append(f"> {words.escape(words.shorten(f'{told.about}: {told.sentence}', SENTENCE))}")
         if told.step is not None and told.move != "nobody":
-            parts.append(words.escape(f"{_move(told)}{told.step.do}"))
-    rows = [_row(line, view, owners, alone=len(lines) == 1) for line in lines[:ROWS]]
+            parts.append(words.escape(words.shorten(f"{_move(told)}{told.step.do}", STEP)))
+    rows = [_row(line, view, alone=len(lines) == 1) for line in lines[:ROWS]]
     left = lines[ROWS:]
     if left:
-        rows.append(
-            f"{words.plural(len(left), 'more ClusterQueue')}: {words.escape(facts(left, view))}{_mentions(left, owners)}"
-        )
-    return limits.fit([*parts, *rows], limits.SECTION - 200)
+        rows.append(f"{words.plural(len(left), 'more ClusterQueue')}: {words.escape(facts(left, view))}")
+    return limits.fit([*parts, *rows], limits.SECTION - 200, more="{} more lines")
 
 
-def _row(line: Line, view: View, owners: Owners, *, alone: bool) -> str:
+def _row(line: Line, view: View, *, alone: bool) -> str:
     hidden = line.queue.startswith("another ")
     queue = words.code(line.queue) if line.queue and not hidden else words.escape(line.queue or "no ClusterQueue")
     numbers = "" if alone else f" {words.escape(facts([line], view))}"
@@ -392,9 +396,7 @@ def _row(line: Line, view: View, owners: Owners, *, alone: bool) -> str:
     ]
     rest = _rest(replace(line, items=line.items[: len(listed)]))
     named = " and ".join(part for part in (", ".join(listed), rest) if part)
-    return (
-        f"• {queue}{numbers}{owners.mention(line)}: {named}" if named else f"• {queue}{numbers}{owners.mention(line)}"
-    )
+    return f"• {queue}{numbers}: {named}" if named else f"• {queue}{numbers}"
 
 
 def needs_tail(view: View) -> bool:
