@@ -389,6 +389,37 @@ async def test_the_form_refuses_inline_what_may_not_be_asked(mode: str) -> None:
         assert service.asked == []
 
 
+async def test_a_form_whose_button_is_pressed_twice_asks_once_and_a_refused_one_may_be_corrected() -> None:
+    service = Recorded(recorded(QUOTA))
+    rules = (Access(name="default", namespaces=("team-a",)),)
+    async with workspace(service, access=rules) as world:
+        said = await world.slack.say("it hangs", world.ml, world.ann)
+        await world.slack.shortcut(WHY, world.ann, said, world.ml)
+        view = await opened(world)
+        await world.slack.submit(view, world.ann, values(namespace="team-b", name="train"))
+        right = values(namespace="team-a", name="train")
+        await asyncio.gather(*(world.slack.submit(view, world.ann, right) for _ in range(3)))
+        await world.slack.until(lambda: by_bot(world.ml.thread(said["ts"])) or None)
+        await world.slack.until(lambda: not len(world.bot.work) or None)
+        assert len(service.asked) == 1
+        assert len(by_bot(world.ml.thread(said["ts"]))) == 1
+
+
+async def test_a_mention_knows_the_clusters_that_only_a_user_group_may_ask_about() -> None:
+    service = Recorded(recorded(QUOTA))
+    slack = LocalSlack()
+    group = slack.usergroup("admins", slack.person("ann"))
+    rules = (
+        Access(name="default", namespaces=()),
+        Access(name="admins", groups=(group,), clusters=("lab",), level="all"),
+    )
+    async with workspace(service, slack=slack, clusters=({"name": "prod"}, {"name": "lab"}), access=rules) as world:
+        for text in ("look at lab:team-a/train, please", "team-a/train"):
+            await slack.say(f"<@{BOT}> {text}", world.ml, world.ann)
+        await slack.until(lambda: len(service.asked) == 2 or None)
+        assert {ref.cluster for ref in service.asked} == {"lab"}
+
+
 async def test_the_global_shortcut_asks_where_the_answer_goes() -> None:
     async with workspace(recorded(QUOTA)) as world:
         await world.slack.shortcut(ASK_WHY, world.ann)

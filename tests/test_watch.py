@@ -284,6 +284,31 @@ async def test_pressed_twice_is_one_watch_and_stop_ends_it() -> None:
         assert at.replies() == []
 
 
+async def test_in_an_organisation_a_watch_is_ones_own_from_whichever_workspace() -> None:
+    async with watched() as at:
+        slack, home = at.world.slack, at.world.bot.desk.home
+        home.enterprise = "E0ORG"
+        (watch,) = await at.kept()
+        await at.world.bot.memory.move(watch, enterprise="E0ORG")
+
+        async def said_to(enterprise: str, text: str) -> str:
+            before = len(at.world.ml.messages)
+            first = slack.deliveries[0].payload
+            elsewhere = {
+                "team_id": "T0SISTER",
+                "enterprise_id": enterprise,
+                "trigger_id": slack.trigger(),
+                "text": text,
+            }
+            await slack.deliver("slash_commands", {**first, **elsewhere})
+            told = await slack.until(lambda: next((m for m in at.world.ml.messages[before:] if "ephemeral" in m), None))
+            return shown(told)
+
+        assert "team-a/job/train" in await said_to("E0ORG", "watches")
+        assert "is not watched any more" in await said_to("E0ORG", "unwatch team-a/train")
+        assert await at.kept() == ()
+
+
 async def test_two_people_in_one_thread_are_told_in_one_reply() -> None:
     async with watched() as at:
         ben = at.world.slack.person("ben")

@@ -17,7 +17,7 @@ from bot.slack import wording
 from bot.slack.desk import Desk, Question
 from bot.slack.persons import Asker, asker_of
 from bot.slack.post import Place, Undeliverable
-from bot.store import Answer, Watch
+from bot.store import Watch
 
 RECENT = 10
 SPACES_SECONDS = 3.0
@@ -77,10 +77,7 @@ class Home:
         askable = desk.gate.policy.clusters(person, "", names)
         spaces = await asyncio.gather(*(self._spaces(person, name) for name in askable))
         watched = await self._watches(asker)
-        nothing: tuple[Answer, ...] = ()
-        recent = await memory.ask(
-            "recent", lambda store: store.recent_answers(asker.team, asker.user, RECENT * 3), nothing
-        )
+        recent = await memory.recent(asker, RECENT * 3)
         told: dict[str, Recent] = {}
         for answer in recent:
             ref = JobRef(answer.namespace, answer.name, answer.kind, answer.cluster)
@@ -95,10 +92,7 @@ class Home:
         )  # fmt: skip
 
     async def _watches(self, asker: Asker) -> tuple[Watch, ...]:
-        nothing: tuple[Watch, ...] = ()
-        return await self.desk.memory.ask(
-            "watches", lambda store: store.watches(team=asker.team, user=asker.user), nothing
-        )
+        return await self.desk.memory.watches_of(asker)
 
     async def _spaces(self, person: Person, cluster: str) -> Spaces:
         service = self.desk.service

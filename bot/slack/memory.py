@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 from bot import telemetry
 from bot.core.diagnosis import Diagnosis
 from bot.core.reference import JobRef
+from bot.slack.persons import Asker
 from bot.store import Answer, Store, StoreError, Watch, new_id
 
 T = TypeVar("T")
@@ -287,7 +288,19 @@ class Memory:
         """Give the answer that stands in a message."""
         return await self.ask("answer", lambda store: store.answer_of(channel, message), None)
 
+    async def recent(self, asker: Asker, limit: int) -> tuple[Answer, ...]:
+        """Give somebody's answered questions, newest first."""
+        nothing: tuple[Answer, ...] = ()
+        found = await self.ask("recent", lambda store: store.recent_answers("", asker.user, limit), nothing)
+        return tuple(answer for answer in found if _is_theirs(answer, asker))
+
     # Watches
+
+    async def watches_of(self, asker: Asker) -> tuple[Watch, ...]:
+        """Give somebody's watches, oldest first."""
+        nothing: tuple[Watch, ...] = ()
+        found = await self.ask("watches", lambda store: store.watches(user=asker.user), nothing)
+        return tuple(watch for watch in found if _is_theirs(watch, asker))
 
     async def claim(self, lease: float) -> tuple[Watch, ...]:
         """Take the watches that nobody looks after, and keep one's own."""
@@ -300,3 +313,8 @@ class Memory:
     async def forget(self, watch: Watch) -> bool:
         """End a watch; False when it was not there any more, or the store is not."""
         return await self.ask("forget", lambda store: store.remove_watch(watch.id), otherwise=False)
+
+
+def _is_theirs(row: Answer | Watch, asker: Asker) -> bool:
+    """Tell whether a row is somebody's own: in an organisation one person comes from several workspaces."""
+    return row.team == asker.team or bool(asker.enterprise and row.enterprise == asker.enterprise)

@@ -368,11 +368,12 @@ class Talk:
                 ref = asking.filled_in(values, whence.found, every, defaults["default_cluster"])
             except (asking.FormError, BadReferenceError):
                 return wrong.errors if isinstance(wrong, asking.FormError) else {asking.NAME: str(wrong)}
-        if not desk.deliveries.first("view", str(body.get("trigger_id") or view.get("hash") or "")):
-            return None
         question = desk.admit(ref, asker, place, "form")
         if isinstance(question, Message):
             return {asking.NAMESPACE: html.unescape(question.text)}
+        # A form is submitted once, however often its button is pressed before it closes.
+        if not desk.deliveries.first("view", str(view.get("id") or body.get("trigger_id") or view.get("hash") or "")):
+            return None
         return question
 
 

@@ -80,7 +80,7 @@ class Watched(Explains, Protocol):
 
 
 Key = tuple[str, str, str, str, str, str, str]
-"""A thread and a job: team, channel, thread, cluster, namespace, kind, name. Its watches are told together."""
+"""A thread and a job: organisation or team, channel, thread, cluster, namespace, kind, name. Its watches are told together."""
 
 
 @dataclass
@@ -222,7 +222,7 @@ class Watches:
 
     async def of(self, asker: Asker) -> tuple[Watch, ...]:
         """Give somebody's watches, oldest first."""
-        return await self.memory.ask("watches", lambda store: store.watches(team=asker.team, user=asker.user), ())
+        return await self.memory.watches_of(asker)
 
     async def listed(self, asker: Asker) -> Message:
         """Say what somebody watches."""
@@ -242,10 +242,10 @@ class Watches:
 
     async def _full(self, asker: Asker) -> bool:
         async def count(store: Any) -> bool:  # noqa: ANN401 - a Store
-            if await store.count_watches(asker.team, asker.user) >= self.settings.watches_each:
-                return True
             return bool(await store.count_watches() >= self.settings.watches_total)
 
+        if len(await self.of(asker)) >= self.settings.watches_each:
+            return True
         return await self.memory.ask("count", count, otherwise=False)
 
     async def _moment(self, deadline: until.Until, asker: Asker, now: float) -> float:
@@ -574,7 +574,15 @@ def _asked(ref: JobRef) -> str:
 
 
 def _key(watch: Watch) -> Key:
-    return (watch.team, watch.channel, watch.thread, watch.cluster, watch.namespace, watch.kind, watch.name)
+    return (
+        watch.enterprise or watch.team,
+        watch.channel,
+        watch.thread,
+        watch.cluster,
+        watch.namespace,
+        watch.kind,
+        watch.name,
+    )
 
 
 def _same_job(ref: JobRef, watch: Watch) -> bool:
