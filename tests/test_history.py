@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from tests.causes.world import World, admission, admitted, asked, condition, pod, workload
 from tests.clusters import Cluster, recorded
 
 
@@ -104,3 +105,15 @@ def test_queue_facts_of_a_reserved_workload_follow_its_admission() -> None:
     assert queue.cluster_queue_name == "gpu-cq"
     assert queue.cluster_queue is not None
     assert queue.flavor_names == ("default",)
+
+
+def test_a_newer_kueues_count_of_scheduled_pods_is_its_last_word() -> None:
+    """PodsScheduled (0.20) says how many pods the scheduler has placed: more than that the Workload is admitted."""
+    counted = condition("PodsScheduled", "False", "WaitForScheduling", "1 of 2 pods scheduled")
+    job, loads = asked(*admitted(), counted, status=admission())
+    said = World(kueue="v0.20.4").ask(job, loads, pod(job, 0)).kueue_said
+    assert said is not None
+    assert (said.text, said.reason) == ("1 of 2 pods scheduled", "WaitForScheduling")
+    said = World(kueue="v0.20.4").ask(job, workload(job, *admitted(), status=admission()), pod(job, 0)).kueue_said
+    assert said is not None
+    assert said.text == "The workload is admitted"
