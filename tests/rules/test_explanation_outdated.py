@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.causes.world import JUST_NOW, World, asked, waits
 from tests.clusters import CASES, RECORDINGS, Cluster, expectations, fired, recorded
 from tests.findings import sentence
 
@@ -89,3 +90,12 @@ def test_true_words_of_every_recording_stay_true() -> None:
             ):
                 found.add(entry["name"])
     assert found == expected
+
+
+def test_near_miss_the_local_queue_is_being_deleted() -> None:
+    text = "LocalQueue batch is terminating or missing"
+    leaving = {"metadata": {"deletionTimestamp": JUST_NOW, "finalizers": ["kueue.x-k8s.io/resource-in-use"]}}
+    answer = World(local_queue=leaving).ask(*asked(waits(text, "Inadmissible")))
+    assert answer.headline.rule == "local-queue-missing"
+    assert "explanation-outdated" not in fired(answer)
+    assert "explanation-outdated" in fired(World().ask(*asked(waits(text, "Inadmissible"))))

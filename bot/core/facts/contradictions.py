@@ -74,7 +74,9 @@ def _queue(facts: "Facts", said: texts.QueueBlocker) -> Iterator[Contradiction]:
             )  # fmt: skip
             return
         queue = facts.queue.local_queue
-        if queue is not None and not facts.queue.draining(queue.spec.stop_policy):
+        if queue is None or queue.metadata.deletion_timestamp is not None:
+            return
+        if not facts.queue.draining(queue.spec.stop_policy):
             where = subject("LocalQueue", queue.name, queue.namespace)
             policy = queue.spec.stop_policy or "None"
             yield Contradiction(
