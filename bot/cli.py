@@ -16,7 +16,9 @@ from bot.console import NoAnswerError, WrongUseError, contents, look
 
 if TYPE_CHECKING:
     from bot.core.diagnosis import Diagnosis
+    from bot.core.facts import Thresholds
     from bot.core.reference import JobRef
+    from bot.settings import Settings
 
 NOTHING_HOLDS_IT, PENDING, WRONG_USE, NO_ANSWER, NO_SUCH_JOB = 0, 1, 2, 3, 4
 
@@ -124,7 +126,7 @@ def _add_explain(add: _Add) -> None:
     explain.add_argument("-o", "--output", choices=("text", "json"), default="text", help="text for people, or JSON v1")
     explain.add_argument(
         "--config", type=Path, default=None, metavar="FILE",
-        help="the configuration file of `serve` (else WHYPENDING_CONFIG): its texts are added to the answer",
+        help="the configuration file of `serve` (else WHYPENDING_CONFIG): its texts are added to the answer, its ages count",
     )  # fmt: skip
     _add_cluster_options(explain)
     explain.set_defaults(run=_explain)
@@ -309,7 +311,9 @@ def _explain(arguments: argparse.Namespace) -> int:
         msg = "no job was named; a right one looks like team-a/train"
         raise WrongUseError(msg)
     ref = _reference(words, arguments.namespace)
-    answer = _from_files(ref, files) if files else _from_cluster(ref, arguments)
+    site = _settings(arguments.config)
+    ages = _ages(site)
+    answer = _from_files(ref, files, ages) if files else _from_cluster(ref, arguments, ages)
     if arguments.output == "json":
         from bot.render import json_v1
 
@@ -318,22 +322,36 @@ def _explain(arguments: argparse.Namespace) -> int:
         from bot.render import terminal
 
         width, colour = look(sys.stdout)
-        sys.stdout.write(terminal.render(answer, width, colour=colour, site=_site(answer, arguments.config)))
+        sys.stdout.write(terminal.render(answer, width, colour=colour, site=_added(site, answer)))
     return _status(answer)
 
 
-def _site(answer: "Diagnosis", config: Path | None) -> list[str]:
-    """Give what the site adds to an answer by its configuration, if one is named."""
+def _settings(config: Path | None) -> "Settings | None":
+    """Give the site's configuration, if one is named: its texts are added to the answer, and its ages count."""
     if config is None and not os.environ.get("WHYPENDING_CONFIG"):
-        return []
+        return None
     from bot import settings
-    from bot.render import site
 
     try:
-        texts = settings.load(config).site_texts
+        return settings.load(config)
     except settings.ConfigurationError as error:
         raise WrongUseError(str(error)) from error
-    return site.lines(texts.of(answer.headline.rule))
+
+
+def _ages(site: "Settings | None") -> "Thresholds | None":
+    if site is None:
+        return None
+    from bot.core.facts import Thresholds
+
+    return Thresholds(young=site.young_seconds, long=site.long_seconds)
+
+
+def _added(site: "Settings | None", answer: "Diagnosis") -> list[str]:
+    if site is None:
+        return []
+    from bot.render.site import lines
+
+    return lines(site.site_texts.of(answer.headline.rule))
 
 
 def _files_apart(words: Sequence[str], files: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -353,7 +371,7 @@ def _reference(words: Sequence[str], namespace: str) -> "JobRef":
         raise WrongUseError(str(error)) from error
 
 
-def _from_files(ref: "JobRef", files: Sequence[str]) -> "Diagnosis":
+def _from_files(ref: "JobRef", files: Sequence[str], ages: "Thresholds | None") -> "Diagnosis":
     from bot.core import bundle, engine
     from bot.core.disclosure import Audience, disclose
 
@@ -362,15 +380,15 @@ def _from_files(ref: "JobRef", files: Sequence[str]) -> "Diagnosis":
     except bundle.UnreadableFileError as error:
         msg = f"{error}; a right file is what `kubectl get workloads -A -o yaml` prints"
         raise WrongUseError(msg) from error
-    return disclose(engine.diagnose(snapshot, ref), Audience("all", ref.namespace))
+    return disclose(engine.diagnose(snapshot, ref, ages), Audience("all", ref.namespace))
 
 
-def _from_cluster(ref: "JobRef", arguments: argparse.Namespace) -> "Diagnosis":
+def _from_cluster(ref: "JobRef", arguments: argparse.Namespace, ages: "Thresholds | None") -> "Diagnosis":
     from bot import service
     from bot.core.disclosure import Audience, disclose
 
     try:
-        answer = service.explain_once(ref, context=arguments.context, deadline=arguments.deadline)
+        answer = service.explain_once(ref, context=arguments.context, deadline=arguments.deadline, thresholds=ages)
     except service.UnreachableError as error:
         raise NoAnswerError(str(error)) from error
     return disclose(answer, Audience("all", ref.namespace))

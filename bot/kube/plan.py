@@ -413,6 +413,8 @@ class Plan:
         nodes = Want("Node", kept=phase == "waiting" and not topology and not _preempts(workload))
         if topology:
             wants += [Want("Topology"), nodes, self._active_pods()]
+        elif _refused(workload):
+            wants += [nodes, self._active_pods()]  # whether the nodes have the room that was refused
         if any(spec.resource_claims for spec in _templates(None, workload)):
             wants += [Want("ResourceClaimTemplate", namespace), Want("DeviceClass", spare=True)]
         wants += [Want("LimitRange", namespace), Want("Deployment", self.snapshot.kueue_namespace), nodes]

@@ -34,13 +34,21 @@ def command(*arguments: str) -> tuple[int, str]:
     return status, printed.getvalue()
 
 
-def live(plane: ControlPlane, ask: str, kubeconfig: Path | None = None) -> Body:
-    """Ask the running cluster; give the JSON document."""
+def live(plane: ControlPlane, ask: str, kubeconfig: Path | None = None, *, later: float = 0) -> Body:
+    """Ask the running cluster; give the JSON document. As if it were `later` seconds later: a second counts as long then."""
     with identity(kubeconfig or plane.kubeconfig()):
-        status, text = command("explain", ask, "-o", "json", "--deadline", "30")
+        config = ["--config", str(impatient(plane.dir))] if later else []
+        status, text = command("explain", ask, "-o", "json", "--deadline", "30", *config)
     assert text, f"explain {ask} gave status {status} and no document"
     document: Body = json.loads(text)
     return document
+
+
+def impatient(folder: Path) -> Path:
+    """Write a configuration for which everything is old after a second; give its path."""
+    path = folder / "impatient.yaml"
+    path.write_text("{young_seconds: 0.5, long_seconds: 1}")
+    return path
 
 
 def from_file(path: Path, ask: str) -> Body:

@@ -86,7 +86,7 @@ def _one(plane: ControlPlane, second: ControlPlane, scenario: Scenario, entries:
     except RuntimeError as error:
         print(scenario.name, error, sep="\n  ", flush=True)
         return True
-    recording = tidy(record(plane, scenario.name, KUEUE, KUBERNETES))
+    recording = tidy(record(plane, scenario.name, KUEUE, KUBERNETES, later=scenario.content.get("later", 0)))
     path = FOLDER / f"{scenario.name}.json"
     path.write_text(written(recording))
     found = wrong(from_file(path, scenario.ask), scenario.content["then"])

@@ -18,7 +18,7 @@ A file in `scenarios/` is YAML. Short forms stand for whole objects, everything 
                     {until: {kind, name, namespace, of, start, owner, condition|reason|message|field, is, count}},
                     {ask: team-a/train, kind: Job, then: {...}}]                # a question on the way, asked as the last one is
     worker: {...}              what stands in a second cluster, which Kueue reaches by the Secret `worker`
-    ask: team-a/train          kind: Job
+    ask: team-a/train          kind: Job       later: 600                   # asked as if it were 600 seconds later
     then: {headline: [...], stage: [...], also: [...], context: [...], mentions: [...], without: [...], avoid: [...],
            quota: [...], pods: {...}}
 
@@ -31,7 +31,7 @@ import json
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -383,7 +383,8 @@ class Player:
         for name in ("Workload", "LocalQueue", "ClusterQueue", "Cohort", "ResourceFlavor", "Topology", "AdmissionCheck",
                      "ProvisioningRequest", "ProvisioningRequestConfig", "MultiKueueConfig", "MultiKueueCluster",
                      "WorkloadPriorityClass", "LimitRange", "ResourceQuota",
-                     "PersistentVolumeClaim", "PersistentVolume", "StorageClass", "Event", "Node"):  # fmt: skip
+                     "PersistentVolumeClaim", "PersistentVolume", "StorageClass", "ResourceClaim", "ResourceClaimTemplate",
+                     "DeviceClass", "RuntimeClass", "Event", "Node"):  # fmt: skip
             self._remove_all(kinds.BY_NAME[name])
         for namespace in plane.call("GET", "/api/v1/namespaces")["items"]:
             name = namespace["metadata"]["name"]
@@ -452,8 +453,11 @@ class Player:
         return True
 
 
-def record(plane: ControlPlane, name: str, kueue: str, kubernetes: str) -> Body:
-    """Read everything that the bot may read from a plane; give the `List` that `explain -f` reads, Recording first."""
+def record(plane: ControlPlane, name: str, kueue: str, kubernetes: str, *, later: float = 0) -> Body:
+    """Read everything that the bot may read from a plane; give the `List` that `explain -f` reads, Recording first.
+
+    It is said to be of `later` seconds later, for what only counts when it has lasted.
+    """
     items: list[Body] = []
     read: list[str] = []
     for kind in kinds.KINDS:
@@ -499,7 +503,7 @@ def record(plane: ControlPlane, name: str, kueue: str, kubernetes: str) -> Body:
         "metadata": {"name": name},
         "kueueVersion": kueue,
         "kubernetesVersion": kubernetes,
-        "observedAt": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "observedAt": (datetime.now(UTC) + timedelta(seconds=later)).strftime("%Y-%m-%dT%H:%M:%SZ"),
         "read": read,
         "visibility": visibility,
     }

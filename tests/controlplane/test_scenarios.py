@@ -33,9 +33,10 @@ def test_scenario(
         return second
 
     def ask(question: Body) -> None:
-        document = live(plane, reference(question), kubeconfig)
+        later = question.get("later", 0)
+        document = live(plane, reference(question), kubeconfig, later=later)
         recording = tmp_path / "recording.json"
-        recording.write_text(json.dumps(record(plane, scenario.name, KUEUE, KUBERNETES)))
+        recording.write_text(json.dumps(record(plane, scenario.name, KUEUE, KUBERNETES, later=later)))
         assert not wrong(document, question["then"]), question["ask"]
         filed = from_file(recording, reference(question))
         if scenario.content.get("unserved"):

@@ -61,19 +61,22 @@ class Figure:
     used: int
     available: Bound
     capacity: Bound
+    kept: int = 0
+    """What the elastic slice that it replaces holds: not part of the request, and never free for it."""
 
     @property
     def verdict(self) -> Verdict:
         """Never, wait or fits."""
-        if self.requested > self.capacity.amount:
+        if self.requested + self.kept > self.capacity.amount:
             return "never"
         return "wait" if self.requested > self.available.amount else "fits"
 
     @property
     def short(self) -> int:
         """How much is missing: of what is free now, or of what there could ever be where it never fits."""
-        limit = self.capacity if self.verdict == "never" else self.available
-        return max(0, self.requested - limit.amount)
+        if self.verdict == "never":
+            return max(0, self.requested + self.kept - self.capacity.amount)
+        return max(0, self.requested - self.available.amount)
 
     @property
     def shortage(self) -> Fraction:
@@ -193,8 +196,11 @@ def _sum(many: Iterable[Mapping[str, int]]) -> dict[str, int]:
     return total
 
 
-def figure(offer: Offer, flavor: str, resource: str, requested: int) -> Figure:
-    """Give the figures of one flavor and resource. Raises CohortRing when the Cohorts form a ring."""
+def figure(offer: Offer, flavor: str, resource: str, requested: int, kept: int = 0) -> Figure:
+    """Give the figures of one flavor and resource; `kept` is what the slice that it replaces holds and keeps till then.
+
+    Raises CohortRing when the Cohorts form a ring.
+    """
     key: Key = (flavor, resource)
     free = offer.tree.available(offer.queue, key)
     return Figure(
@@ -205,7 +211,17 @@ def figure(offer: Offer, flavor: str, resource: str, requested: int) -> Figure:
         offer.tree.usage(offer.queue, key),
         Bound(max(0, free.amount), free.kind, free.name, free.field),
         offer.tree.capacity(offer.queue, key),
+        kept,
     )
+
+
+def kept_of(pod_sets: Iterable[PodSetRequests]) -> dict[Key, int]:
+    """Give what the elastic slice that these pod sets replace holds, by flavor and resource; it is released by them alone."""
+    found: dict[Key, int] = {}
+    for pod_set in pod_sets:
+        for resource, flavor in pod_set.kept.items():
+            found[flavor, resource] = found.get((flavor, resource), 0) + pod_set.before.get(resource, 0)
+    return found
 
 
 def place(offer: Offer, pod_sets: Iterable[PodSetRequests]) -> Placement:
@@ -264,6 +280,7 @@ class _Placing:
     def __init__(self, offer: Offer, units: list[_Unit]) -> None:
         self.offer = offer
         self.units = units
+        self.kept = kept_of(pod_set for unit in units for pod_set in unit.pod_sets)
         self.taken: dict[Key, int] = {}
         self.takers: dict[Key, list[str]] = {}
         self.competing: list[Competition] = []
@@ -298,13 +315,16 @@ class _Placing:
             tuple(self.competing),
         )
 
+    def _figure(self, flavor: str, resource: str, requested: int) -> Figure:
+        return figure(self.offer, flavor, resource, requested, self.kept.get((flavor, resource), 0))
+
     @staticmethod
     def _wanted(unit: _Unit, group: Group) -> dict[str, int]:
         return {resource: unit.requests[resource] for resource in group.resources if unit.requests.get(resource, 0) > 0}
 
     def _option(self, unit: _Unit, flavor: str, wanted: Mapping[str, int], taken: Mapping[Key, int]) -> FlavorResult:
         figures = tuple(
-            figure(self.offer, flavor, resource, value + taken.get((flavor, resource), 0))
+            self._figure(flavor, resource, value + taken.get((flavor, resource), 0))
             for resource, value in wanted.items()
         )
         return FlavorResult(flavor, figures, unit.names, self.offer.exclusion(flavor, unit.pod_sets))
@@ -368,7 +388,7 @@ class _Placing:
         total = _sum(wanted for _, wanted in counted)
         return FlavorResult(
             flavor,
-            tuple(figure(self.offer, flavor, resource, value) for resource, value in sorted(total.items())),
+            tuple(self._figure(flavor, resource, value) for resource, value in sorted(total.items())),
             tuple(name for unit, _ in counted for name in unit.names),
             None if able else out[0][1],
         )

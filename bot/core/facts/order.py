@@ -16,7 +16,7 @@ from bot.core import objects as o
 from bot.core import texts
 from bot.core.diagnosis import Ahead, AheadJob, Holder
 from bot.core.facts.assignment import Figure
-from bot.core.facts.identity import PREFIX, REPLACEMENT_FOR, dig, is_variant
+from bot.core.facts.identity import JOB_UID_LABEL, PREFIX, REPLACEMENT_FOR, dig, is_variant
 from bot.core.facts.lazy import fact
 from bot.core.facts.preemption import Preemption, announced, holds_quota, pods_of, quota_text
 from bot.core.facts.requests import held
@@ -722,6 +722,10 @@ class Order:
         age = self._facts.age(holder.since)
         if age is None or age <= long or self._nobody_runs(workload) is not True:
             return None
+        if JOB_UID_LABEL in workload.metadata.labels and not workload.metadata.owner_references:
+            # its job was deleted and what belonged to it left alone
+            why = "the job for which it was made is gone and no pod of it runs"
+            return Stale(workload, holder, "ownerless", why, idle=True)
         kind, name = job_of(workload)
         try:
             job = self._snapshot.find(kind, name, workload.namespace) if kind in BY_NAME else None

@@ -79,8 +79,14 @@ def _told_amounts(short: Shortfall, more: str = "") -> list[str]:
 
 
 def requested(short: Shortfall) -> str:
-    """Write what is asked for: "3 CPUs and 3 Pods"."""
-    return listing(amount(entry.resource, entry.requested) for entry in short.figures)
+    """Write what is asked for: "3 CPUs and 3 Pods", of an elastic job "3 CPUs beyond the 2 that it holds"."""
+    held = any(entry.kept for entry in short.figures)
+    kept = (
+        f" beyond the {listing(human(entry.resource, entry.kept) for entry in short.figures)} that it holds"
+        if held
+        else ""
+    )
+    return listing(amount(entry.resource, entry.requested) for entry in short.figures) + kept
 
 
 def most(short: Shortfall) -> str:
@@ -91,8 +97,8 @@ def most(short: Shortfall) -> str:
 
 
 def split(short: Shortfall) -> Step | None:
-    """Give the step of splitting the job, None where there is nothing at all to have."""
-    if any(entry.capacity.amount <= 0 for entry in short.figures):
+    """Give the step of splitting the job, None where there is nothing at all to have, or it runs already and wants to grow."""
+    if any(entry.capacity.amount <= 0 or entry.kept for entry in short.figures):
         return None
     return Step("asker", f"Split the job into parts of at most {capacities(short)} each.")
 

@@ -295,7 +295,7 @@ def _selects(facts: "Facts", queue: o.ClusterQueue) -> bool:
 def raise_limit(facts: "Facts", entry: Figure, bound: Bound) -> Step:
     """Give the step that raises the borrowing limit which binds: by how much, where raising this one alone helps."""
     alone = facts.quota.lifted((entry,), only=(bound.kind, bound.name))[0]
-    enough = alone.capacity.amount >= entry.requested and (
+    enough = alone.capacity.amount >= entry.requested + entry.kept and (
         entry.verdict == "never" or alone.available.amount >= entry.requested
     )
     by = (
@@ -313,7 +313,7 @@ def lend_more(facts: "Facts", entry: Figure) -> Step | None:
     """Give the step that makes the others lend more, where that is enough; None where it is not, or nobody keeps any."""
     offer = facts.quota.offer
     key = (entry.flavor, entry.resource)
-    if offer.tree.without_lending_limits().capacity(offer.queue, key).amount < entry.requested:
+    if offer.tree.without_lending_limits().capacity(offer.queue, key).amount < entry.requested + entry.kept:
         return None
     path = offer.tree.path(offer.queue)
     keepers = [n for n in offer.tree.nodes if n.id not in path and offer.tree.local(n.id, key) > 0]
