@@ -6,6 +6,7 @@ from bot.core import names
 from bot.core.diagnosis import Evidence, Found, Move, Step
 from bot.core.facts import Facts
 from bot.core.facts.nodes import state_of_taint
+from bot.core.objects import Taint
 from bot.core.rule import rule
 from bot.core.scheduling import taint_text
 
@@ -43,9 +44,17 @@ def node_taint_not_tolerated(facts: Facts) -> Found | None:
             sentence += f" ({'it is' if one else 'they are'} {' or '.join(states)})"
         sentence += f". {facts.nodes.sentence(funnel)}"
     else:
-        words = funnel.verdict.of("taint") if funnel.verdict is not None else ()
-        text = ", ".join(names.quoted(part.detail or part.text) for part in words)
-        sentence = f"{subject} does not tolerate the taint {text}. {facts.nodes.sentence(funnel)}"
+        told = [
+            _told(part.detail)
+            for part in (funnel.verdict.of("taint") if funnel.verdict is not None else ())
+            if part.detail
+        ]
+        text = ", ".join(f"{names.quoted(taint)}{f' (the node is {state})' if state else ''}" for taint, state in told)
+        what = f"the taint {text}" if text else "a taint of nodes that would take it"
+        sentence = (
+            f"{subject} {'does' if verb == 'tolerates' else 'do'} not tolerate {what}. {facts.nodes.sentence(funnel)}"
+        )
+        ranked = told
     move: Move = "platform" if ranked and all(state for _, state in ranked) else "asker"
     flavor = facts.nodes.flavor_without(funnel)
     if flavor and move == "asker":
@@ -56,7 +65,8 @@ def node_taint_not_tolerated(facts: Facts) -> Found | None:
     if move == "platform":
         steps = [Step("platform", "Bring these nodes back, or replace them.", "kubectl get nodes")]
     else:
-        first = ranked[0][0] if ranked else text
+        own = [taint for taint, state in ranked if not state]
+        first = own[0] if own else "the taint"
         steps = [Step("queue-admin", f"Put the taint and a toleration into ResourceFlavor {flavor}.")] if flavor else []
         steps += [
             Step("asker", f"Add a toleration for {names.quoted(first)} to the pod template, if it may run there."),
@@ -80,3 +90,9 @@ def node_taint_not_tolerated(facts: Facts) -> Found | None:
         funnel.certainty,
         move,
     )
+
+
+def _told(detail: str) -> tuple[str, str]:
+    """The taint that the scheduler's text names as "key: value", and what it means for the node where the system set it."""
+    key, _, value = (part.strip() for part in detail.partition(":"))
+    return (f"{key}={value}" if value else key), state_of_taint(Taint(key=key, value=value))
