@@ -490,6 +490,15 @@ async def test_new_changed_and_cleared_are_told_across_a_restart(tmp_path: Path)
     assert "Job team-a/third" in world.thread(root)
 
 
+async def test_what_was_not_checked_is_said_beside_the_groups(tmp_path: Path) -> None:
+    world = Posted(tmp_path)
+    await world.run("one")
+    (root,) = world.roots
+    told = next(part for part in shown(root).splitlines() if part.startswith("Not checked"))
+    assert "jobs: read only of those who hold quota longest" in told
+    assert not root["text"].startswith("Incomplete")
+
+
 async def test_a_run_that_repeats_posts_once(tmp_path: Path) -> None:
     world = Posted(tmp_path)
     await world.run("one")

@@ -60,6 +60,8 @@ class Line:
     """Whom the sentence is about."""
     move: Move
     step: Step | None
+    complete: bool = True
+    """Whether everything was read that could change the cause of one of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,4 +237,5 @@ def _line(eye: _Eye, of_what: tuple[Category, str, str], entries: list[Entry], e
         len(entries) - len(named), len({entry.namespace for entry in entries} - {entry.namespace for entry in named}),
         finding.sentence if named else "", f"{about.kind} {about.namespace}/{about.job}" if about is not None else "",
         finding.move if named or known is None else known.move, next(iter(finding.next), None) if named else None,
+        all(entry.cause.complete for entry in entries),
     )  # fmt: skip

@@ -41,6 +41,8 @@ ROWS = 6
 EXAMPLES_IN_ROW = 2
 SENTENCE, STEP = 1_000, 300
 """Characters of what was found and of what to do, in a message; both may quote the cluster."""
+BESIDE = 4
+"""Kinds that were not read without making a digest incomplete, as a root message names them."""
 MENTIONS = 20
 """User groups that are mentioned for one cause."""
 
@@ -170,7 +172,7 @@ def text(view: View, width: int | None = None, *, colour: bool = False, whole: b
             cause_text(page, cause, view, whole=whole)
     _gone(page, view, whole=whole)
     if view.beside:
-        page.heading("Also not read; some causes may be told less exactly")
+        page.heading("Not checked, so some causes may be told less exactly")
         for missing in view.beside:
             page.text(missing, "  - ")
     page.lines.append("")
@@ -283,7 +285,7 @@ def _group(line: Line) -> dict[str, Any]:
     return {
         "category": line.category, "rule": line.rule, "clusterQueue": line.queue, "count": line.count,
         "requested": {name: quantity.canonical(name, value) for name, value in sorted(line.amounts.items())},
-        "oldest": _stamp(line.oldest), "new": line.new, "changed": line.changed, "move": line.move,
+        "complete": line.complete, "oldest": _stamp(line.oldest), "new": line.new, "changed": line.changed, "move": line.move,
         "sentence": line.sentence, "about": line.about,
         "next": {"do": line.step.do, "command": line.step.command} if line.step is not None else None,
         "notNamed": line.hidden,
@@ -334,6 +336,10 @@ def root(view: View) -> Message:
     if view.young:
         notes.append(f"{workloads(view.young)} younger than {words.duration(view.minimum_age)} left out")
     blocks.append(_context(" · ".join(notes)))
+    if view.beside:
+        more = f"; {len(view.beside) - BESIDE} more" if len(view.beside) > BESIDE else ""
+        told = words.shorten("; ".join(view.beside[:BESIDE]), 600)
+        blocks.append(_context(words.escape(f"Not checked, so some causes may be told less exactly: {told}{more}")))
     if view.notes:
         blocks.append(_context(words.escape(" ".join(view.notes))))
     return Message(words.shorten(words.escape(headline(view)), limits.TEXT_ADVICE), blocks)

@@ -172,6 +172,7 @@ def document(queue: QueueReport, view: View, sees: Mapping[str, bool]) -> dict[s
             for h in queue.holders if sees.get(h.namespace, False)
         ],
         "holdersNotNamed": sum(not sees.get(h.namespace, False) for h in queue.holders),
+        "holdersComplete": not queue.held_by_others,
         "waiting": queue.waiting, "fitsNow": queue.fits_now, "lookedAt": queue.looked_at,
         "changes": [
             {"kind": change.kind, "do": change.do, "admits": change.admits, "more": change.more} for change in queue.changes

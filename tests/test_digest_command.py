@@ -1,8 +1,9 @@
-"""A digest's process that is killed outright: the digest stands once, or the next one says what is missing."""
+"""The command `digest` as a process: what it prints, and that a digest stands once although its process is killed."""
 
 import asyncio
 import contextlib
 import json
+import os
 import sqlite3
 import sys
 from pathlib import Path
@@ -36,20 +37,27 @@ class Lab:
         }
         (folder / "config.yaml").write_text(yaml.safe_dump(configuration))
 
-    async def start(self, run: str) -> asyncio.subprocess.Process:
+    async def start(self, *arguments: str, stderr: int = asyncio.subprocess.STDOUT) -> asyncio.subprocess.Process:
+        more = {"KUBECONFIG": str(self.folder / "kubeconfig")}
         return await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "bot", "digest", "d", "--config", str(self.folder / "config.yaml"), "--run", run,
-            env=environment(self.folder, self.slack_url), stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
+            sys.executable, "-m", "bot", "digest", *arguments,
+            env=environment(self.folder, self.slack_url, **more), stdout=asyncio.subprocess.PIPE, stderr=stderr,
         )  # fmt: skip
 
-    async def post(self, run: str) -> None:
-        process = await self.start(run)
+    async def run(self, run: str, *arguments: str) -> tuple[int, str]:
+        """Run the configured digest; give its exit status and what it printed."""
+        process = await self.start("d", "--config", str(self.folder / "config.yaml"), "--run", run, *arguments)
         said, _ = await process.communicate()
-        assert process.returncode == digests.STUCK, said.decode()
+        assert process.returncode is not None
+        return process.returncode, said.decode()
+
+    async def post(self, run: str) -> None:
+        status, said = await self.run(run)
+        assert status == digests.STUCK, said
 
     async def killed(self, run: str, *, once: Any) -> None:
         """Kill a process as soon as `once` gives something."""
-        process = await self.start(run)
+        process = await self.start("d", "--config", str(self.folder / "config.yaml"), "--run", run)
         await self.slack.until(once, seconds=60)
         process.kill()
         await process.communicate()
@@ -73,6 +81,44 @@ async def lab(tmp_path: Path) -> Any:
     api = RecordedApi(recorded("v0.19.2/local-queue-missing").items)
     async with slack.serve() as slack_url, apiserver.serve(api) as api_url:
         yield Lab(slack, channel, tmp_path, slack_url, api_url)
+
+
+async def test_a_dry_run_prints_posts_nothing_and_is_not_remembered(lab: Lab) -> None:
+    status, said = await lab.run("one", "--dry-run")
+    assert status == digests.STUCK
+    assert said.startswith("d\n1 misconfigured.")
+    assert lab.roots == []
+    await lab.post("one")
+    status, said = await lab.run("two", "--dry-run", "-o", "markdown")
+    assert "nothing changed" in said
+    assert len(lab.roots) == 1
+    status, _ = await lab.run("three", "--only-changes")
+    assert status == digests.STUCK
+    assert len(lab.roots) == 1, "nothing changed, so it is silent"
+
+
+async def test_what_slack_does_not_take_is_a_sentence(lab: Lab) -> None:
+    lab.slack.fail("chat.postMessage", error="not_in_channel")
+    status, said = await lab.run("one")
+    assert status == digests.INCOMPLETE
+    assert f"the digest was not posted: Slack said not_in_channel; invite the bot to {lab.channel.id}" in said
+
+
+async def test_on_a_terminal_it_shows_how_far_it_is_and_elsewhere_nothing(lab: Lab) -> None:
+    reader, terminal = os.openpty()
+    process = await lab.start("--context", "c", stderr=terminal)
+    os.close(terminal)
+    said = b""
+    with contextlib.suppress(OSError):  # the terminal's other end is closed
+        while part := await asyncio.to_thread(os.read, reader, 4096):
+            said += part
+    os.close(reader)
+    out, _ = await process.communicate()
+    assert process.returncode == digests.STUCK
+    assert b"Reading Workloads" in said
+    assert out.startswith(b"1 misconfigured")
+    process = await lab.start("--context", "c", stderr=asyncio.subprocess.PIPE)
+    assert (await process.communicate())[1] == b""
 
 
 @pytest.mark.parametrize("when", ["root", "reply"])
