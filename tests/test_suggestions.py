@@ -95,3 +95,14 @@ def test_the_ways_out_of_never() -> None:
     assert any("cohort" in way for way in ways)
     assert any("plit the job" in way for way in ways)
     assert [step.move for step in answer.headline.next].count("queue-admin") == 2
+
+
+@pytest.mark.parametrize(
+    ("pods", "each", "offered"), [(3, 2, True), (3, 4, True), (3, 5, False), (1, 5, False)], ids=str
+)
+def test_a_job_is_split_where_a_part_holds_a_pod(pods: int, each: int, offered: bool) -> None:  # noqa: FBT001
+    """Of 4 GPUs at most no part can hold a pod of 5; one pod alone cannot be split."""
+    cluster = small(queue("gpu-cq", {"f": {"gpu": 4}}), waiting("train", pod_set("main", pods, gpu=each)))
+    answer = cluster.ask("team-a/train")
+    assert answer.headline.rule == "exceeds-queue-capacity"
+    assert any("plit the job into parts of at most 4 gpu each" in step.do for step in answer.headline.next) is offered

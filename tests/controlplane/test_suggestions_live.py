@@ -14,9 +14,10 @@ from typing import Any
 import pytest
 
 from bot.core.quantity import parse
+from tests.clusters import merge
 from tests.controlplane.plane import ApiError, ControlPlane
 from tests.controlplane.questions import live
-from tests.controlplane.scenario import Body, Player, Scenario, scenarios
+from tests.controlplane.scenario import BASES, Body, Player, Scenario, scenarios
 
 pytestmark = [pytest.mark.live, pytest.mark.timeout(600)]
 
@@ -92,9 +93,14 @@ class Stage:
     def queue(self, name: str, change: Callable[[Body], None]) -> None:
         """Change a ClusterQueue's or Cohort's spec."""
         path = f"{_KUEUE}/{name}"
-        item = self.plane.call("GET", path)
-        change(item["spec"])
-        self.plane.call("PUT", path, item)
+
+        def changed() -> bool:
+            item = self.plane.call("GET", path)
+            change(item["spec"])
+            self.plane.call("PUT", path, item)  # refused while Kueue writes the status: then once more
+            return True
+
+        self.plane.wait(changed, f"another {name}", 10)
 
     def release(self) -> None:
         """Every other job goes."""
@@ -132,6 +138,21 @@ def _raise_borrowing(stage: Stage, found: re.Match[str]) -> None:
             cell["borrowingLimit"] = str(int(cell["borrowingLimit"]) + int(found[5]))
 
     stage.queue(f"{found[3].lower()}s/{found[4]}", change)
+
+
+def _raise_every_borrowing(stage: Stage, found: re.Match[str]) -> None:
+    """The limit that is named, and those of the Cohorts above it."""
+
+    def change(spec: Body) -> None:
+        for cell in _cells(spec, found[2], found[1]):
+            cell.pop("borrowingLimit", None)
+
+    spec = stage.plane.call("GET", f"{_KUEUE}/{found[3].lower()}s/{found[4]}")["spec"]
+    stage.queue(f"{found[3].lower()}s/{found[4]}", change)
+    above = spec.get("cohortName") or spec.get("parentName")
+    while above:
+        stage.queue(f"cohorts/{above}", change)
+        above = stage.plane.call("GET", f"{_KUEUE}/cohorts/{above}")["spec"].get("parentName")
 
 
 def _raise_lending(stage: Stage, found: re.Match[str]) -> None:
@@ -176,9 +197,16 @@ def _fewer(stage: Stage, found: re.Match[str]) -> None:
 
 
 def _split(stage: Stage, found: re.Match[str]) -> None:
+    """The first part: as many pods as the part may have of every resource that is named."""
+    parts = {
+        "cpu" if noun.startswith("CPU") else noun: amount
+        for amount, noun in re.findall(r"(\d\S*) ([\w./-]+)", found[1])
+    }
+
     def change(job: Body) -> None:
-        each = parse(job["spec"]["template"]["spec"]["containers"][0]["resources"]["requests"]["cpu"])
-        job["spec"] |= dict.fromkeys(("parallelism", "completions"), int(int(found[1]) // each))
+        requests = {**job["spec"]["template"]["spec"]["containers"][0]["resources"]["requests"], "Pods": "1"}
+        pods = min(int(parse(amount) // parse(requests[resource])) for resource, amount in parts.items())
+        job["spec"] |= dict.fromkeys(("parallelism", "completions"), pods)
 
     stage.resubmit(change)
 
@@ -237,6 +265,10 @@ ACTIONS: tuple[tuple[str, Callable[[Stage, re.Match[str]], None] | None], ...] =
         _raise_borrowing,
     ),
     (
+        r"aise the borrowingLimit of (\S+) in flavor (\S+) of (ClusterQueue|Cohort) (\S+), together with the other limits",
+        _raise_every_borrowing,
+    ),
+    (
         r"aise the lendingLimit of (\S+) in flavor (\S+) of (ClusterQueue|Cohort) (\S+) by (\d+) in all\.",
         _raise_lending,
     ),
@@ -250,13 +282,31 @@ ACTIONS: tuple[tuple[str, Callable[[Stage, re.Match[str]], None] | None], ...] =
     (r"rop the request for (\S+), if", _drop),
     (r"dd (\S+) to a resource group of ClusterQueue (\S+), with quota", _cover),
     (r"reclaimWithinCohort of ClusterQueue (\S+) to LowerPriority or (Any)", _reclaim),
-    (r"plit the job into parts of at most (\d+) CPUs each", _split),
+    (rf"plit the job into parts of at most {_AMOUNTS} each", _split),
     (r"ake the job smaller, or split it", None),  # names nothing that could be carried out
     (r"LimitRange", None),
 )
 
 
+LIMITS = {
+    # two limits on the way: one alone would not help
+    "cohorts": {
+        "all": {},
+        "half": {"parentName": "all", "quota": {"default": {"cpu": {"nominalQuota": "0", "borrowingLimit": "2"}}}},
+    },
+    "clusterQueues": {
+        "cq": {"cohortName": "half", "quota": {"default": {"cpu": {"nominalQuota": "4", "borrowingLimit": "1"}}}},
+        "other": {"cohortName": "all", "quota": {"default": {"cpu": "8"}}},
+    },
+    "jobs": {"team-a/train": {"queue": "main", "pods": 8, "requests": {"cpu": "1"}}},
+    "steps": [{"until": {"kind": "Workload", "namespace": "team-a", "of": "train", "condition": "QuotaReserved=False"}}],
+    "ask": "team-a/train",
+}  # fmt: skip
+
+
 def _of(name: str) -> Scenario:
+    if name == "two-borrowing-limits":
+        return Scenario(name, merge(BASES["small"], LIMITS))
     return next(scenario for scenario in scenarios() if scenario.name == name)
 
 
@@ -303,7 +353,7 @@ def test_what_would_help_helps(name: str, plane: ControlPlane) -> None:
     print(f"{name}: {len(done)} steps carried out")
 
 
-@pytest.mark.parametrize("name", [name for name in NEVER if name != "requests-invalid"])
+@pytest.mark.parametrize("name", [*(name for name in NEVER if name != "requests-invalid"), "two-borrowing-limits"])
 def test_what_would_help_a_job_that_can_never_start_helps(name: str, plane: ControlPlane) -> None:
     done = _carried_out(plane, name)
     assert done

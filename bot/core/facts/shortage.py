@@ -96,10 +96,20 @@ def most(short: Shortfall) -> str:
     return capacities(short)
 
 
-def split(short: Shortfall) -> Step | None:
-    """Give the step of splitting the job, None where there is nothing at all to have, or it runs already and wants to grow."""
+def split(facts: "Facts", short: Shortfall) -> Step | None:
+    """Give the step of splitting the job into parts; None where not even one of its pods would fit into a part.
+
+    Nor where it is one pod alone, or runs already and wants to grow.
+    """
     if any(entry.capacity.amount <= 0 or entry.kept for entry in short.figures):
         return None
+    asking = [pod_set for pod_set in facts.quota.requests if pod_set.count > 0]
+    if sum(pod_set.count for pod_set in asking) < 2:
+        return None
+    for pod_set in asking:
+        for entry in short.figures:
+            if pod_set.requests.get(entry.resource, 0) > entry.capacity.amount * pod_set.count:
+                return None
     return Step("asker", f"Split the job into parts of at most {capacities(short)} each.")
 
 

@@ -43,7 +43,7 @@ def exceeds_borrowing_limit(facts: Facts) -> Found | None:
     return Found(
         sentence,
         words.evidence(facts, short),
-        ways(raise_limit(facts, main, bound), *steps(facts), words.split(short)),
+        ways(raise_limit(facts, main, bound), *steps(facts), words.split(facts, short)),
         words.subjects(facts, short, node),
         certainty=short.certainty,
     )

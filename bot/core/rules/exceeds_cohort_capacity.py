@@ -58,7 +58,7 @@ def exceeds_cohort_capacity(facts: Facts) -> Found | None:
     return Found(
         sentence,
         (*words.evidence(facts, short), *proof),
-        ways(raise_quota(facts), lend_more(facts, main), *steps(facts), words.split(short)),
+        ways(raise_quota(facts), lend_more(facts, main), *steps(facts), words.split(facts, short)),
         words.subjects(facts, short, path[-1]),
         certainty=short.certainty,
     )

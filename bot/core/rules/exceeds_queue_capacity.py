@@ -35,7 +35,7 @@ def exceeds_queue_capacity(facts: Facts) -> Found | None:
             f"Never as written: it asks {words.where(short)}for {words.requested(short)} in flavor {quoted(short.flavor)}, and"
             f" {here} can never give more than {words.most(short)}: {words.too_many(short)}.{words.elsewhere(facts, short)}"
         )
-        split = words.split(short)
+        split = words.split(facts, short)
     empty = main is not None and main.capacity.amount == 0
     cohort = Step("queue-admin", f"Put {here} into a cohort from which it can borrow what is missing.")
     owners = (raise_quota(facts), cohort) if main is not None else ()
