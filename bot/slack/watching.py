@@ -610,7 +610,7 @@ def _begun(look: Look, *, new: bool, deadline: float | None) -> Message:
     answer = look.answer
     lines = ["You will be told in this thread when it changes." if new else "You watch it already."]
     if deadline is not None and new:
-        lines.append(f"And by {date(deadline)} if it has not started.")
+        lines.append(f"And at {date(deadline)}, if it has not started by then.")
     if answer.outlook == "never-as-written":
         lines.append(f"*As it is written it can never start*: {escape(answer.headline.sentence[:1000])}")
     said = changes.ready(" ".join(lines))
