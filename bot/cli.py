@@ -251,7 +251,7 @@ def _add_digest(add: _Add) -> None:
     )
     digest.add_argument("--all", action="store_true", help="name every workload and every queue in the text")
     digest.add_argument("--manifests", action="store_true", help="write a CronJob for each configured digest, as YAML")
-    _add_report_options(digest)
+    _add_report_options(digest, "text", "json", "markdown")
     digest.set_defaults(run=_digest)
 
 
@@ -262,16 +262,16 @@ def _add_queue(add: _Add) -> None:
         epilog="exit status: as of digest; 4 there is no such ClusterQueue",
     )
     queue.add_argument("queue", metavar="CLUSTERQUEUE", help="the ClusterQueue's name")
-    _add_report_options(queue)
+    _add_report_options(queue, "text", "json")
     queue.set_defaults(run=_queue)
 
 
-def _add_report_options(parser: argparse.ArgumentParser) -> None:
+def _add_report_options(parser: argparse.ArgumentParser, *forms: str) -> None:
     parser.add_argument(
         "-f", "--file", action="extend", nargs="+", default=[], metavar="FILE",
         help="read this instead of a cluster: what `kubectl get … -o yaml|json` wrote; - is stdin",
     )  # fmt: skip
-    parser.add_argument("-o", "--output", choices=("text", "json", "markdown"), default="text", help="the form")
+    parser.add_argument("-o", "--output", choices=forms, default="text", help="the form")
     parser.add_argument(
         "--context", default="", metavar="CONTEXT", help="the kubeconfig context (default: the current one)"
     )
