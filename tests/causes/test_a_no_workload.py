@@ -260,7 +260,6 @@ CASES = {
         "workload",
         "fix",
         ("ray.io/rayjob",),
-        ("workload-not-created",),
         move="platform",
     ),
     "A06": Case(
@@ -317,7 +316,6 @@ CASES = {
         "workload",
         "in-progress",
         ("1 pod", "still terminating", "example.com/数据"),
-        ("workload-not-created",),
     ),
     "A12": Case(
         configured("integrations:\n  frameworks: ['batch/job']", also=(CLASS,)),
