@@ -147,6 +147,12 @@ class Snapshot:
         value: R = self._once[key]
         return value
 
+    def follow(self, earlier: "Snapshot") -> None:
+        """Take over from an earlier snapshot how to find the objects of those kinds that are the same tuple."""
+        for key, value in earlier._once.items():  # noqa: SLF001 - of the same class
+            if key[0] in {"by name", "by namespace"} and self.objects.get(key[1]) is earlier.objects.get(key[1]):
+                self._once[key] = value
+
     def is_served(self, kind: str) -> bool:
         """Say whether the server may have this kind: False only when discovery proved that it has not."""
         return self.served is None or kind in self.served

@@ -79,6 +79,11 @@ class _Question:
         self.lanes: Listing | None = None
         """The LocalQueues of a wide cluster, when they were read not long ago: who feeds what hardly changes."""
         self.older: dict[str, datetime] = {}
+        self.tuples: dict[str, tuple[o.KubeObject, ...]] = {}
+        """The objects by kind as they stand in snapshots, until more of the kind are read."""
+        self.merged: tuple[tuple[set[str], int], tuple[o.KubeObject, ...]] | None = None
+        """The LocalQueues that were kept with those that were read, and of which namespaces and how many these were."""
+        self.last: Snapshot | None = None
         self.kubernetes: str | None = None
         self.asked: set[Want] = set()
         self.spent = 0
@@ -111,7 +116,8 @@ class _Question:
 
     async def _planned(self, make: Callable[[Plan], T]) -> T:
         """Work out something from a plan of what is known so far."""
-        return await self.client.turns.take(lambda: make(Plan(self._so_far(), self.ref)), self._size)
+        snapshot = self._so_far()  # reads go on meanwhile
+        return await self.client.turns.take(lambda: make(Plan(snapshot, self.ref)), self._size)
 
     @property
     def _size(self) -> int:
@@ -155,9 +161,10 @@ class _Question:
 
     async def _last_plan(self) -> Reads:
         """Plan the last round; only what is not about waiting depends on events, which may come late."""
+        late = bool(self.aside & self.running)
 
         def third(plan: Plan) -> Reads | None:
-            return None if self.aside & self.running and not plan.waits else plan.third()
+            return None if late and not plan.waits else plan.third()
 
         reads = await self._planned(third)
         if reads is None:
@@ -428,6 +435,9 @@ class _Question:
         place = self.objects.setdefault(kind, {})
         for item in items:
             place[item.namespace, item.name] = item
+        self.tuples.pop(kind, None)
+        if kind == "LocalQueue":
+            self.merged = None
 
     def _gap(self, want: Want, reason: str) -> None:
         self.gaps.append(Gap(want.kind, reason, want.namespace, want.name))
@@ -445,10 +455,13 @@ class _Question:
             return  # that says all of it
         if not everywhere and self.lanes is None:
             return
+        lanes = [item for item in self._so_far().seen("LocalQueue") if isinstance(item, o.LocalQueue)]
+        known = {place for place in self._so_far().places("LocalQueue") if self._all_of_workloads(place)}
+        may_be = {item.spec.cluster_queue for item in lanes if item.metadata.namespace in known}
         fed: dict[str, set[str]] = {}
         leads: dict[tuple[str, str], str] = {}
-        for item in self._local_queues():
-            if isinstance(item, o.LocalQueue):
+        for item in lanes:
+            if item.spec.cluster_queue in may_be:
                 fed.setdefault(item.spec.cluster_queue, set()).add(item.namespace)
                 leads[item.namespace, item.name] = item.spec.cluster_queue
         read = {name for name, places in fed.items() if all(map(self._all_of_workloads, places))}
@@ -502,9 +515,12 @@ class _Question:
         """The LocalQueues that were read, and those that were kept of the namespaces in which none were read."""
         read = self.objects.get("LocalQueue", {})
         if self.lanes is None or Scope("LocalQueue") in self.covered:
-            return tuple(read.values())
+            return self.tuples.get("LocalQueue", ())
         anew = {scope.namespace for scope in self.covered if scope.kind == "LocalQueue"} | {self.ref.namespace}
-        return (*read.values(), *(item for item in self.lanes.objects if item.namespace not in anew))
+        if self.merged is None or self.merged[0] != (anew, len(read)):
+            old = (item for item in self.lanes.objects if item.metadata.namespace not in anew)
+            self.merged = (anew, len(read)), (*read.values(), *old)
+        return self.merged[1]
 
     def _older(self) -> dict[str, datetime]:
         """What is in the snapshot and was read before this question."""
@@ -512,11 +528,13 @@ class _Question:
         return {kind: at for kind, at in self.older.items() if kind not in anew}
 
     def _so_far(self) -> Snapshot:
-        objects = {kind: tuple(items.values()) for kind, items in self.objects.items() if items}
+        for kind, items in self.objects.items():
+            if items and kind not in self.tuples:
+                self.tuples[kind] = tuple(items.values())
         lanes = self._local_queues()
-        return Snapshot(
+        snapshot = Snapshot(
             observed_at=self.client.now(),
-            objects=objects | ({"LocalQueue": lanes} if lanes else {}),
+            objects=self.tuples | ({"LocalQueue": lanes} if lanes else {}),
             covered=frozenset(self.covered),
             gaps=tuple(dict.fromkeys(self.gaps)),
             odd=dict(self.odd),
@@ -532,6 +550,10 @@ class _Question:
             cluster=self.client.cluster.name,
             kueue_namespace=self.kueue_namespace,
         )
+        if self.last is not None:
+            snapshot.follow(self.last)
+        self.last = snapshot
+        return snapshot
 
 
 def kueue_version(deployments: Iterable[o.KubeObject], namespace: str) -> str | None:
