@@ -22,6 +22,7 @@ import threading
 import time
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -73,8 +74,6 @@ def what_is_missing() -> str | None:
     try:
         programs.go()
     except programs.NoGoError as error:
-        if not all((programs.cache() / name).exists() for group in programs.PROGRAMS.values() for name in group):
-            return str(error)
         return str(error)
     for tool in ("unshare", "setpriv", "chroot", "mount"):
         if shutil.which(tool) is None:
@@ -552,7 +551,8 @@ class ControlPlane:
     def _answer_for_kueue(self) -> None:
         for configuration in self.webhooks:
             self.apply(f"{_WEBHOOKS}/{configuration['kind'].lower()}s", configuration)
-        self.wait(lambda: self.call("GET", "/apis/visibility.kueue.x-k8s.io/v1beta2"), "visibility API")
+        for version in ("v1beta1", "v1beta2"):  # the aggregator looks for each in its own time
+            self.wait(partial(self.call, "GET", f"/apis/visibility.kueue.x-k8s.io/{version}"), "visibility API")
 
     def wait_for_kueue(self) -> None:
         """Wait until Kueue says that it is ready."""

