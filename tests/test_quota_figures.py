@@ -37,6 +37,9 @@ def _texts() -> Iterator[Any]:
 CHANGED_SINCE = {"v0.17.0-live/fits-but-not-admitted"}
 """Recordings in which the quota was raised after Kueue had looked: its figures are those of another moment."""
 
+HELD_BY_ITSELF = {"v0.17.0-live/elastic-never"}
+"""What is missing is held by the elastic job itself: Kueue says "more needed", and it never comes."""
+
 FILES = [param for param in _texts() if param.id not in CHANGED_SINCE]
 
 
@@ -53,7 +56,8 @@ def test_every_figure(name: str, texts: list[tuple[str, str]]) -> None:
         several = len(facts.identity.want().spec.pod_sets) > 1
         for resource, flavor, figure in MORE.findall(text):
             row = next(row for row in rows if (row.flavor, row.resource) == (flavor, resource))
-            assert (row.verdict, row.short) == ("wait", amount(resource, figure)), text
+            verdict = "never" if name in HELD_BY_ITSELF else "wait"
+            assert (row.verdict, row.short) == (verdict, amount(resource, figure)), text
         for resource, flavor, earlier, request, capacity, old_request, old_capacity in MOST.findall(text):
             row = next(row for row in rows if (row.flavor, row.resource) == (flavor, resource))
             asked = amount(resource, earlier) + amount(resource, request) if request else amount(resource, old_request)
