@@ -198,7 +198,7 @@ class Snapshot:
         # by kind: most questions look up few of the kinds that were read
         index = self._once.get(("by name", kind))
         if index is None:
-            index = {(item.namespace, item.name): item for item in self.objects.get(kind, ())}
+            index = {((meta := item.metadata).namespace, meta.name): item for item in self.objects.get(kind, ())}
             self._once["by name", kind] = index
         found: o.KubeObject | None = index.get((namespace, name))
         return found
