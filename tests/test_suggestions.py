@@ -106,3 +106,17 @@ def test_a_job_is_split_where_a_part_holds_a_pod(pods: int, each: int, offered: 
     answer = cluster.ask("team-a/train")
     assert answer.headline.rule == "exceeds-queue-capacity"
     assert any("plit the job into parts of at most 4 gpu each" in step.do for step in answer.headline.next) is offered
+
+
+def test_fewer_pods_than_partial_admission_allows() -> None:
+    """Kueue refuses a Workload whose minimum is more than its pods, so the annotation has to go with them."""
+    some = found(
+        ONE, holder("a", "gpu-cq", {"gpu": ("f", 7)}), waiting("train", {**pod_set(count=4, gpu=1), "minCount": 2})
+    )
+    step = some["fewer-pods"].step
+    assert step.do.endswith("it fits now with 1 pod, without the annotation kueue.x-k8s.io/job-min-parallelism.")
+    assert step.command is not None
+    assert (
+        '\'{"metadata":{"annotations":{"kueue.x-k8s.io/job-min-parallelism":null}},"spec":{"parallelism":1}}\''
+        in step.command
+    )

@@ -123,6 +123,10 @@ def _fewer_pods(facts: "Facts") -> list[Suggestion]:
     again, command = "submit it again and ", None
     if isinstance(root, o.Job) and (root.kind, root.api_version) == ("Job", "batch/v1"):
         patch = f'{{"spec":{{"parallelism":{pods}}}}}'
+        if pod_set.min_count is not None and pods < pod_set.min_count:
+            # Kueue refuses a Workload whose minimum is more than its pods
+            patch = f'{{"metadata":{{"annotations":{{"{MIN_PARALLELISM}":null}}}},{patch[1:]}'
+            when += f", without the annotation {MIN_PARALLELISM}"
         command = f"kubectl patch job {root.name} -n {root.namespace} --type merge -p {shlex.quote(patch)}"
         again = ""  # the API server lets a Job's parallelism change, and Kueue takes it over while the Job is suspended
     do = f"Or {again}ask for {pods} {noun}{which} instead of {pod_set.count}: {when}."
