@@ -129,7 +129,7 @@ class Listing:
     objects: tuple[o.KubeObject, ...]
     reason: str = ""
     odd: Mapping[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)
-    at: datetime | None = None
+    at: datetime | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
