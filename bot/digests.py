@@ -347,23 +347,29 @@ async def _claimed(
 @contextlib.asynccontextmanager
 async def _living(store: Store, run: DigestRun, clock: Callable[[], float], lease: float) -> AsyncIterator[None]:
     """Give signs of life while the body posts; a body that fails leaves the run to whoever repeats it, at once."""
+    over = asyncio.Event()
 
     async def renew() -> None:
-        while True:
-            await asyncio.sleep(lease / 3)
+        # never cancelled in the middle: a connection to the store would be left behind
+        while not over.is_set():
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(lease / 3):
+                    await over.wait()
+                    return
             with contextlib.suppress(StoreError):
                 await store.change_digest(run, lease=clock() + lease)
 
     renewing = asyncio.create_task(renew())
+    done = False
     try:
         yield
-    except BaseException:
-        # also when the process is ended meanwhile
-        with contextlib.suppress(StoreError):
-            await asyncio.shield(store.change_digest(run, lease=0.0))
-        raise
+        done = True
     finally:
-        renewing.cancel()
+        over.set()
+        await renewing
+        if not done:  # also when the process is ended meanwhile
+            with contextlib.suppress(StoreError):
+                await asyncio.shield(store.change_digest(run, lease=0.0))
 
 
 async def _pictures(store: Store, made: DigestRun, found: Surveyed, shown: View) -> list[slack.Picture]:

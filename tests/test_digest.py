@@ -329,7 +329,7 @@ def test_many_hidden_namespaces_that_could_not_be_read_are_said_once() -> None:
 
 
 async def walked(api: RecordedApi, selection: Selection | None = None) -> Any:
-    async with api.serve() as url, Service({"": Site(Cluster(url=url))}, deadline=20) as service:
+    async with api.serve() as url, Service({"": Site(Cluster(url=url))}, deadline=60) as service:
         return await survey(service, selection or Selection())
 
 
@@ -452,7 +452,7 @@ class Posted:
         async with (
             self.slack.serve() as url,
             RecordedApi(self.cluster.items).serve() as server,
-            Service({"": Site(Cluster(url=server))}) as service,
+            Service({"": Site(Cluster(url=server))}, deadline=60) as service,
             Store.open(self.store) as store,
             digests.posting(given(slack_api_url=url, slack_bot_token=BOT_TOKEN)) as poster,
         ):
@@ -512,7 +512,7 @@ async def test_two_replicas_with_the_same_run_post_once(tmp_path: Path) -> None:
     world = Posted(tmp_path)
     async with (
         world.slack.serve() as url, RecordedApi(world.cluster.items).serve() as server,
-        Service({"": Site(Cluster(url=server))}) as service,
+        Service({"": Site(Cluster(url=server))}, deadline=60) as service,
         digests.posting(given(slack_api_url=url, slack_bot_token=BOT_TOKEN)) as poster,
         Store.open(world.store) as store, Store.open(world.store) as other,
     ):  # fmt: skip

@@ -34,6 +34,7 @@ class Lab:
             "clusters": [{"kubeconfig": str(folder / "kubeconfig")}],
             "digests": [digest],
             "lease_seconds": 1,
+            "read_seconds": 60,
         }
         (folder / "config.yaml").write_text(yaml.safe_dump(configuration))
 

@@ -164,7 +164,7 @@ def test_messages_are_within_slacks_limits(name: str) -> None:
 
 async def read(api: RecordedApi, name: str) -> tuple[Surveyed, list[str]]:
     """Survey one queue; give which Workloads were asked for, too."""
-    async with api.serve() as url, Service({"": Site(Server(url=url))}, deadline=20) as service:
+    async with api.serve() as url, Service({"": Site(Server(url=url))}, deadline=60) as service:
         found = await survey(service, queue_view.selection(name))
     return found, [f"{entry.path}?{entry.query}" for entry in api.log if entry.path.endswith("/workloads")]
 
@@ -215,7 +215,7 @@ async def asked(
         cluster = RecordedApi.load(RECORDINGS / "v0.19.2" / f"{cluster}.json")
     api = cluster if isinstance(cluster, RecordedApi) else RecordedApi(cluster)
     async with api.serve() as url:
-        service = Service({"": Site(Server(url=url))})
+        service = Service({"": Site(Server(url=url))}, deadline=60)
         async with service, workspace(service, store_url="sqlite://", **more) as world:
             queues.Queues(world.bot.desk, service, pause=0).register()
             if lacking:
