@@ -3,6 +3,7 @@
 import asyncio
 import itertools
 import json
+import threading
 from typing import Any
 
 import pytest
@@ -31,7 +32,7 @@ def items() -> list[Item]:
     return found
 
 
-def lane(namespace: str, name: str, queue: str, **spec: Any) -> Item:
+def local_queue(namespace: str, name: str, queue: str, **spec: Any) -> Item:
     return {
         "apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "LocalQueue", "metadata": {"name": name, "namespace": namespace},
         "spec": {"clusterQueue": queue, **spec}, "status": {},
@@ -43,7 +44,7 @@ def wide(others: int = OTHERS, *more: Item) -> RecordedApi:
     base = items()
     node = next(item for item in base if item["kind"] == "Node")
     nodes = [{**node, "metadata": {**node["metadata"], "name": f"n-{n}", "uid": f"n{n}"}} for n in range(others)]
-    queues = [lane(f"team-{n % 40 + 100}", f"q-{n}", "other-cq") for n in range(others)]
+    queues = [local_queue(f"team-{n % 40 + 100}", f"q-{n}", "other-cq") for n in range(others)]
     return RecordedApi([*base, *nodes, *queues, *more])
 
 
@@ -102,7 +103,7 @@ async def test_short_lists_are_always_read_anew() -> None:
 
 async def test_a_local_queue_that_is_newer_than_the_kept_list_is_noticed() -> None:
     def change(server: RecordedApi) -> None:
-        server.put(lane("team-z", "late", "gpu-cq"))
+        server.put(local_queue("team-z", "late", "gpu-cq"))
         server.put(waiting("ahead", "team-z", "late"))
         counting(server, 2)
 
@@ -124,6 +125,17 @@ async def test_a_local_queue_that_is_newer_than_the_kept_list_is_noticed() -> No
     assert ahead.position == 1
 
 
+async def test_what_kueue_does_not_count_does_not_stand_for_what_was_not_found() -> None:
+    def change(server: RecordedApi) -> None:
+        server.put(local_queue("team-z", "late", "gpu-cq"))
+        server.put(waiting("ahead", "team-z", "late"))
+        counting(server, 2)
+
+    inactive = waiting("inactive", "team-a", "train-queue")
+    _, second = await asked_twice(wide(OTHERS, {**inactive, "spec": {**inactive["spec"], "active": False}}), change)
+    assert not in_full(second), "the deactivated Workload is none of the two that wait"
+
+
 async def test_the_own_namespace_s_local_queues_are_never_kept_ones() -> None:
     def change(server: RecordedApi) -> None:
         server.remove("LocalQueue", "train-queue", "team-a")
@@ -138,9 +150,9 @@ async def test_other_namespaces_that_feed_the_queue_are_read_anew(gone: bool) ->
         if gone:
             server.remove("LocalQueue", "second", "team-b")
         else:
-            server.put(lane("team-b", "second", "gpu-cq", stopPolicy="Hold"))
+            server.put(local_queue("team-b", "second", "gpu-cq", stopPolicy="Hold"))
 
-    server = wide(OTHERS, lane("team-b", "second", "gpu-cq"), waiting("other", "team-b", "second"))
+    server = wide(OTHERS, local_queue("team-b", "second", "gpu-cq"), waiting("other", "team-b", "second"))
     counting(server, 1)
     _, second = await asked_twice(server, change)
     assert "namespaces/team-b/localqueues" in paths(server)
@@ -153,7 +165,7 @@ async def test_other_namespaces_that_feed_the_queue_are_read_anew(gone: bool) ->
 
 
 async def test_where_many_namespaces_feed_the_queue_all_are_read_anew() -> None:
-    server = wide(OTHERS, *[lane(f"feed-{n}", "q", "gpu-cq") for n in range(5)])
+    server = wide(OTHERS, *[local_queue(f"feed-{n}", "q", "gpu-cq") for n in range(5)])
     _, second = await asked_twice(server)
     assert "localqueues" in paths(server)
     assert "LocalQueue" not in second.older
@@ -166,7 +178,7 @@ async def test_a_kept_list_that_is_old_is_renewed_beside_the_question(monkeypatc
     async with server.serve() as url, Client(Cluster(url=url), shared_seconds=0) as client:
         reader = Reader.of(client)
         await reader.read(TRAIN)
-        server.put(lane("team-z", "late", "other-cq"))
+        server.put(local_queue("team-z", "late", "other-cq"))
         await reader.read(TRAIN)
         found = None
         async with asyncio.timeout(10):
@@ -255,3 +267,27 @@ async def test_between_two_pieces_of_work_everybody_else_has_a_turn(objects: int
     heart.cancel()
     assert order.count("work") == 20
     assert ("work", "work") not in set(itertools.pairwise(order))
+
+
+async def test_work_that_is_given_up_ends_before_other_work_begins() -> None:
+    turns, order, end = Turns(), list[str](), threading.Event()
+    loop, begun = asyncio.get_running_loop(), asyncio.Event()
+
+    def work() -> None:
+        order.append("began")
+        loop.call_soon_threadsafe(begun.set)
+        end.wait(10)
+        order.append("ended")
+
+    given_up = asyncio.create_task(turns.take(work, MANY + 1))
+    async with asyncio.timeout(10):
+        await begun.wait()
+    given_up.cancel()
+    other = asyncio.create_task(turns.take(lambda: order.append("other")))
+    for _ in range(10):
+        await asyncio.sleep(0)
+    end.set()
+    with pytest.raises(asyncio.CancelledError):
+        await given_up
+    await other
+    assert order == ["began", "ended", "other"]

@@ -334,7 +334,10 @@ class Client:
         self._kept.pop(path, None)
 
     def renew(self, path: str, kind: str, api_version: str, rows: int, first: int) -> None:
-        """Read a kept list again beside what is going on, when it is old. A failure leaves it as it is."""
+        """Read a kept list again beside what is going on, when it is old.
+
+        A failure that may pass leaves it as it is; after any other it is kept no longer.
+        """
         kept = self._kept.get(path)
         old = kept is not None and asyncio.get_running_loop().time() > kept.stale
         if not old or path in self._renewing:

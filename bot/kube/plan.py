@@ -408,9 +408,12 @@ class Plan:
         # only a check that was asked stands before the quota
         first = len(checks) if phase == "reserved" or _refused(workload) else 1
         wants += checks[:first]
-        # without a topology, nodes are only context for the quota; whom preemption waits for may be on a lost one
+        # without a topology, nodes are only context for the quota; whom preemption waits for may be on a lost one, and
+        # whether there is the room that was refused is a matter of this moment
         topology = queue.has_topology(snapshot)
-        nodes = Want("Node", kept=phase == "waiting" and not topology and not _preempts(workload))
+        nodes = Want(
+            "Node", kept=phase == "waiting" and not topology and not _preempts(workload) and not _refused(workload)
+        )
         if topology:
             wants += [Want("Topology"), nodes, self._active_pods()]
         elif _refused(workload):
@@ -437,7 +440,7 @@ class Plan:
         wants.append(self._holders_of(snapshot, name, NAMESPACE_ROWS))
         if small:
             others = [place for place in _fed_from(snapshot, name) if place != self.ref.namespace]
-            wants += self._lanes(others)
+            wants += self._kept_anew(others)
         else:
             wants += self._waiting(snapshot, queue)
             near = _neighbours(snapshot, name)[:2]
@@ -473,9 +476,9 @@ class Plan:
         if len(places) > OTHER_NAMESPACES or many > NAMESPACE_ROWS:
             return []
         wants = [Want("Workload", namespace, rows=NAMESPACE_ROWS) for namespace in places]
-        return [*wants, *self._lanes([namespace for namespace in places if namespace != self.ref.namespace])]
+        return [*wants, *self._kept_anew([namespace for namespace in places if namespace != self.ref.namespace])]
 
-    def _lanes(self, namespaces: Sequence[str]) -> list[Want]:
+    def _kept_anew(self, namespaces: Sequence[str]) -> list[Want]:
         """The LocalQueues of other namespaces anew, where those that are known were kept: they may be stopped, or gone."""
         if not self.kept:
             return []

@@ -76,7 +76,7 @@ class _Question:
         self.odd: dict[tuple[str, str, str], tuple[str, ...]] = {}
         self.foreign: list[o.Job] = []
         self.visibility: dict[str, tuple[PendingItem, ...] | int] = {}
-        self.lanes: Listing | None = None
+        self.kept_local_queues: Listing | None = None
         """The LocalQueues of a wide cluster, when they were read not long ago: who feeds what hardly changes."""
         self.older: dict[str, datetime] = {}
         self.tuples: dict[str, tuple[o.KubeObject, ...]] = {}
@@ -131,7 +131,7 @@ class _Question:
         if known is not None:
             self.served = known
             self._recall()
-            wants = [*first(self.ref), *queues(self.ref.namespace, kept=self.lanes is not None)]
+            wants = [*first(self.ref), *queues(self.ref.namespace, kept=self.kept_local_queues is not None)]
             await self._round(self._reads(wants), 0)
         else:
             self.spent += 1
@@ -270,7 +270,7 @@ class _Question:
         """Take the LocalQueues that are kept; they are read again beside the question when they are old."""
         kept = self._kept(QUEUES[0])
         if kept is not None:
-            self.lanes = kept
+            self.kept_local_queues = kept
 
     def _take_kept(self, want: Want) -> bool:
         """Take a list that is kept, if one is, instead of reading it."""
@@ -442,10 +442,6 @@ class _Question:
     def _gap(self, want: Want, reason: str) -> None:
         self.gaps.append(Gap(want.kind, reason, want.namespace, want.name))
 
-    def _nothing_in(self, namespace: str) -> None:
-        """A namespace that does not exist holds nothing."""
-        self.covered |= {Scope(kind.kind, namespace) for kind in kinds.KINDS if kind.namespaced}
-
     # --- the snapshot ---
 
     def _derive(self) -> None:
@@ -453,17 +449,18 @@ class _Question:
         everywhere = Scope("LocalQueue") in self.covered
         if everywhere and Scope("Workload") in self.covered:
             return  # that says all of it
-        if not everywhere and self.lanes is None:
+        if not everywhere and self.kept_local_queues is None:
             return
-        lanes = [item for item in self._so_far().seen("LocalQueue") if isinstance(item, o.LocalQueue)]
+        local_queues = [item for item in self._so_far().seen("LocalQueue") if isinstance(item, o.LocalQueue)]
         known = {place for place in self._so_far().places("LocalQueue") if self._all_of_workloads(place)}
-        may_be = {item.spec.cluster_queue for item in lanes if item.metadata.namespace in known}
+        may_be = {item.spec.cluster_queue for item in local_queues if item.metadata.namespace in known}
         fed: dict[str, set[str]] = {}
         leads: dict[tuple[str, str], str] = {}
-        for item in lanes:
+        for item in local_queues:
             if item.spec.cluster_queue in may_be:
                 fed.setdefault(item.spec.cluster_queue, set()).add(item.namespace)
-                leads[item.namespace, item.name] = item.spec.cluster_queue
+                if item.spec.stop_policy in {"", "None"}:  # Kueue counts nobody who waits in one that is stopped
+                    leads[item.namespace, item.name] = item.spec.cluster_queue
         read = {name for name, places in fed.items() if all(map(self._all_of_workloads, places))}
         holding, standing = self._counted(leads, read)
         for name in sorted(read):
@@ -479,7 +476,10 @@ class _Question:
         return not self.covered.isdisjoint({Scope("Workload"), Scope("Workload", namespace)})
 
     def _counted(self, leads: dict[tuple[str, str], str], queues: set[str]) -> tuple[Counter[str], Counter[str]]:
-        """How many of the Workloads that were read hold quota in, and wait for, each of these ClusterQueues."""
+        """How many of the Workloads that were read hold quota in, and wait for, each of these ClusterQueues.
+
+        As Kueue counts them, or fewer: one too many that waits could stand for one that was not found.
+        """
         holding, standing = Counter[str](), Counter[str]()
         for item in self.objects.get("Workload", {}).values() if queues else ():
             if not isinstance(item, o.Workload):
@@ -487,6 +487,8 @@ class _Question:
             inside = item.status.admission.cluster_queue if item.status.admission is not None else ""
             if inside in queues and _holds(item, inside):
                 holding[inside] += 1
+            if item.spec.active is False or item.metadata.deletion_timestamp is not None:
+                continue
             waits = leads.get((item.namespace, item.spec.queue_name), "")
             if waits in queues and not any(
                 is_true(item.status.conditions, kind) for kind in ("QuotaReserved", "Finished")
@@ -514,11 +516,11 @@ class _Question:
     def _local_queues(self) -> tuple[o.KubeObject, ...]:
         """The LocalQueues that were read, and those that were kept of the namespaces in which none were read."""
         read = self.objects.get("LocalQueue", {})
-        if self.lanes is None or Scope("LocalQueue") in self.covered:
+        if self.kept_local_queues is None or Scope("LocalQueue") in self.covered:
             return self.tuples.get("LocalQueue", ())
         anew = {scope.namespace for scope in self.covered if scope.kind == "LocalQueue"} | {self.ref.namespace}
         if self.merged is None or self.merged[0] != (anew, len(read)):
-            old = (item for item in self.lanes.objects if item.metadata.namespace not in anew)
+            old = (item for item in self.kept_local_queues.objects if item.metadata.namespace not in anew)
             self.merged = (anew, len(read)), (*read.values(), *old)
         return self.merged[1]
 
@@ -531,10 +533,10 @@ class _Question:
         for kind, items in self.objects.items():
             if items and kind not in self.tuples:
                 self.tuples[kind] = tuple(items.values())
-        lanes = self._local_queues()
+        local_queues = self._local_queues()
         snapshot = Snapshot(
             observed_at=self.client.now(),
-            objects=self.tuples | ({"LocalQueue": lanes} if lanes else {}),
+            objects=self.tuples | ({"LocalQueue": local_queues} if local_queues else {}),
             covered=frozenset(self.covered),
             gaps=tuple(dict.fromkeys(self.gaps)),
             odd=dict(self.odd),

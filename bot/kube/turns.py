@@ -24,10 +24,16 @@ class Turns:
     async def take(self, work: Callable[[], T], objects: int = 0) -> T:
         """Do the work and give its result; beside the event loop when it looks at many `objects`.
 
-        Raises what the work raises. Whatever the work changes must be changed by nothing else.
+        Raises what the work raises. Whatever the work changes must be changed by nothing else. A thread cannot be stopped:
+        who is cancelled meanwhile waits for its end, so that nobody meets half of what it does.
         """
         async with self._lock:
             await asyncio.sleep(0)
             if objects > MANY:
-                return await asyncio.to_thread(work)
+                working = asyncio.ensure_future(asyncio.to_thread(work))
+                try:
+                    return await asyncio.shield(working)
+                except asyncio.CancelledError:
+                    await asyncio.wait([working])
+                    raise
             return work()

@@ -105,17 +105,17 @@ def _counts(leads: dict[tuple[str, str], str], count: int) -> tuple[Counts, Coun
     """How many wait and hold, and what is held, by ClusterQueue's name and by LocalQueue's namespace and name."""
     pending, reserving, used = Counter[Any](), Counter[Any](), dict[Any, Counts]()
     for item in workloads(count):
-        lane = (item["metadata"]["namespace"], item["spec"]["queueName"])
+        local_queue = (item["metadata"]["namespace"], item["spec"]["queueName"])
         admission = item["status"].get("admission")
         if admission is not None:
-            places = (admission["clusterQueue"], lane)
+            places = (admission["clusterQueue"], local_queue)
             reserving.update(places)
             for part in admission["podSetAssignments"]:
                 for resource, amount in part["resourceUsage"].items():
                     for place in places:
                         used.setdefault(place, Counter())[part["flavors"][resource], resource] += int(amount)
-        elif lane in leads and item["spec"]["active"]:
-            pending.update((leads[lane], lane))
+        elif local_queue in leads and item["spec"]["active"]:
+            pending.update((leads[local_queue], local_queue))
     return pending, reserving, used
 
 
