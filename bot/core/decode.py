@@ -15,11 +15,6 @@ from bot.core.objects import STRUCTS, Job, KubeObject
 from bot.core.records import dataclass
 
 
-class _Head(msgspec.Struct, rename="camel"):
-    api_version: str = ""
-    kind: str = ""
-
-
 @dataclass(frozen=True, slots=True)
 class Decoded:
     """One object, and the paths of the fields that had to be left out because their value was of the wrong type."""

@@ -15,7 +15,9 @@ class UnknownRuleError(ValueError):
 
 def place(rule: Rule) -> str:
     """Give where a rule stands: its stage, "context", or "last" for what is asked when nothing else fired."""
-    return "context" if rule.context else "last" if rule.fallback or (rule.last and rule.stage == "quota") else rule.stage
+    return (
+        "context" if rule.context else "last" if rule.fallback or (rule.last and rule.stage == "quota") else rule.stage
+    )
 
 
 def table() -> str:

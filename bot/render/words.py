@@ -34,19 +34,6 @@ _STEP_MOVES: dict[Move, str] = {
     "nobody": "Nobody",
 }
 
-STAGES = {
-    "lookup": "finding the job",
-    "workload": "before Kueue knows the job",
-    "queue": "at the queue",
-    "quota": "waiting for quota",
-    "checks": "admission checks",
-    "pods": "admitted by Kueue, before its pods are scheduled",
-    "start": "pods scheduled, containers not up",
-    "running": "running",
-    "finished": "finished",
-}
-"""Where on the admission path a job is, in words."""
-
 ZERO_WIDTH_SPACE = "\u200b"
 
 

@@ -16,13 +16,14 @@ class Job:
     """One piece of work.
 
     `do` does it and must know its own deadline. `abandon` says a last word when the process must end before it is done.
-    `lane` is the cluster that it reads: each has its own turns, so that one which does not answer holds up no other.
+    `cluster` is the one that it reads, "" where that is not known: each has its own turns, so that one which does not
+    answer holds up no other.
     """
 
     name: str
     do: Callable[[], Awaitable[None]]
     abandon: Callable[[], Awaitable[None]] | None = None
-    lane: str = ""
+    cluster: str = ""
 
 
 class Work:
@@ -30,8 +31,8 @@ class Work:
 
     Args:
         group: owns the tasks.
-        at_once: how many jobs of a lane run at once.
-        waiting: how many more of a lane may wait for their turn.
+        at_once: how many jobs of a cluster run at once.
+        waiting: how many more of a cluster may wait for their turn.
     """
 
     def __init__(self, group: asyncio.TaskGroup, *, at_once: int, waiting: int) -> None:
@@ -52,7 +53,7 @@ class Work:
 
     def take(self, job: Job) -> bool:
         """Take a job; False when there are too many already, or the process is about to end."""
-        if self._closed or sum(other.lane == job.lane for other in self._tasks.values()) >= self._most:
+        if self._closed or sum(other.cluster == job.cluster for other in self._tasks.values()) >= self._most:
             return False
         task = self._group.create_task(self._run(job), name=job.name)
         self._tasks[task] = job
@@ -75,7 +76,7 @@ class Work:
 
     async def _run(self, job: Job) -> None:
         try:
-            async with self._turns.setdefault(job.lane, asyncio.Semaphore(self._at_once)):
+            async with self._turns.setdefault(job.cluster, asyncio.Semaphore(self._at_once)):
                 await job.do()
         except Exception:  # noqa: BLE001 - one question's bug must not end the others, which share the group
             telemetry.FAULTS.labels(where="work").inc()

@@ -78,7 +78,7 @@ RING = (
     made("Cohort", "labs", namespace="", spec={"parentName": "root"}),
     made("Cohort", "root", namespace="", spec={"parentName": "labs"}),
 )
-NO_LANE, NO_QUEUE = (("LocalQueue", "batch"),), (("ClusterQueue", "nlp-cq"),)
+NO_LOCAL_QUEUE, NO_QUEUE = (("LocalQueue", "batch"),), (("ClusterQueue", "nlp-cq"),)
 BOTH = World(
     WORKERS,
     WORKER,
@@ -108,7 +108,7 @@ CQ_MISSING, CQ_STOPPED = ("cluster-queue-missing", "queue", "fix"), ("cluster-qu
 ODD = ("cluster-queue-misconfigured", "queue", "fix")
 CASES = {
     "C01": Case(
-        World(without=NO_LANE),
+        World(without=NO_LOCAL_QUEUE),
         blocked("LocalQueue batch doesn't exist"),
         *MISSING,
         ("nlp/batch", "nlp/interactive"),
@@ -143,7 +143,7 @@ CASES = {
     "C21": Case(
         World(local_queue=DRAINED), stopped_by("LocalQueue"), *STOPPED, ("HoldAndDrain", "evicted"), ("was-evicted",)
     ),
-    "C05": Case(World(without=NO_LANE), blocked("LocalQueue batch is terminating or missing"), *MISSING),
+    "C05": Case(World(without=NO_LOCAL_QUEUE), blocked("LocalQueue batch is terminating or missing"), *MISSING),
     "C05 terminating": Case(
         World(local_queue=GOING), blocked("LocalQueue batch is terminating or missing"), *MISSING, ("being deleted",)
     ),

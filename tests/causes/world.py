@@ -285,7 +285,7 @@ class World:
         self.read = [resource for resource in self.read if resource.rpartition("/")[2] not in unread]
         labels = {"kubernetes.io/metadata.name": "nlp", "env": "prod"}
         mine = merge(queue("nlp-cq", 8), cluster_queue or {})
-        lane = merge(_LANE, local_queue or {})
+        own = merge(_LOCAL_QUEUE, local_queue or {})
         around = [
             made("Namespace", "nlp", namespace="", labels=labels, created=YESTERDAY),
             made(
@@ -295,9 +295,9 @@ class World:
             made("Cohort", "labs", namespace="", created=YESTERDAY),
             mine,
             queue("vision-cq", 8),
-            lane,
-            _other_lane("interactive", "nlp-cq"),
-            _other_lane("main", "vision-cq", "vision"),
+            own,
+            _other_local_queue("interactive", "nlp-cq"),
+            _other_local_queue("main", "vision-cq", "vision"),
             node("gpu-1"),
             node("gpu-2"),
             *holder("embed", "nlp", "nlp-cq", 8 if full else 4),
@@ -336,8 +336,8 @@ class World:
         return self.cluster(*objects).ask(name, kind)
 
 
-_LANE = local_queue("batch", "nlp-cq")
-_other_lane = local_queue
+_LOCAL_QUEUE = local_queue("batch", "nlp-cq")
+_other_local_queue = local_queue
 
 
 def _waiting(name: str, namespace: str) -> list[Object]:

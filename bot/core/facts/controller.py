@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 CONFIG_MAP = "kueue-manager-config"
 _VERSION = re.compile(r"v?(\d+)\.(\d+)\.(\d+)")
 _CALL_FAILED = re.compile(r"failed calling webhook \"?([^\s\"]+?)\"?[:\s]", re.IGNORECASE)
-_ALWAYS_EXCLUDED = {"kube-system", "kueue-system"}
 
 KNOWN_SINCE: dict[str, tuple[int, int]] = {
     "Deployment": (0, 9), "StatefulSet": (0, 9), "LeaderWorkerSet": (0, 11), "AppWrapper": (0, 11), "JAXJob": (0, 12),

@@ -897,8 +897,8 @@ class Identity:
         """Which of the variants speaks for all: the highest. The furthest; of those that wait one that can ever fit, as far as
         Kueue says, and the first by the ClusterQueue's order of flavors.
         """
-        lane = self._snapshot.look_of(o.LocalQueue, workload.spec.queue_name, workload.namespace)
-        queue = self._snapshot.look_of(o.ClusterQueue, lane.spec.cluster_queue) if lane is not None else None
+        local = self._snapshot.look_of(o.LocalQueue, workload.spec.queue_name, workload.namespace)
+        queue = self._snapshot.look_of(o.ClusterQueue, local.spec.cluster_queue) if local is not None else None
         groups = queue.spec.resource_groups if queue is not None else ()
         order = [flavor.name for group in groups for flavor in group.flavors]
         allowed = workload.metadata.annotations.get(PREFIX + "workload-allowed-resource-flavors", "")

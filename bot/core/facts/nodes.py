@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 FILTERS: tuple[Filter, ...] = ("volume", "labels", "cordon", "taint", "port", "affinity", "spread", "resources")
 """The filters in the order in which they are blamed."""
-_BEFORE_LOAD: frozenset[Filter] = frozenset({"volume", "labels", "cordon", "taint"})
 _DYNAMIC: frozenset[Filter] = frozenset({"port", "affinity", "spread"})
 UNSCHEDULABLE = "node.kubernetes.io/unschedulable"
 _CORDON = o.Taint(key=UNSCHEDULABLE, effect="NoSchedule")
