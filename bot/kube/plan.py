@@ -18,6 +18,7 @@ from bot.core import objects as o
 from bot.core import snapshot as s
 from bot.core.facts import Facts
 from bot.core.facts.identity import GROUP_LABEL, JOB_UID_LABEL, PREBUILT, PREFIX, each, queue_name, suspended
+from bot.core.facts.operator import deployments_of
 from bot.core.objects import condition, is_true
 from bot.core.reference import JobRef
 from bot.core.snapshot import Gap, Scope, Snapshot, Unknown
@@ -531,6 +532,8 @@ class Plan:
         if _topology_of(workload):
             wants.append(Want("Topology"))
         wants += [Want("Deployment", self.snapshot.kueue_namespace)]
+        if not pods:
+            wants += self._operator(root, workload)
         if unscheduled:
             wants += self._priority(specs)
             wants += [Want(kind, spare=True) for kind in ("DaemonSet", "NodePool", "NodeClaim")]
@@ -539,6 +542,17 @@ class Plan:
         if starting and not unscheduled:
             wants.append(Want("Node"))
         return wants
+
+    @staticmethod
+    def _operator(root: o.KubeObject | None, workload: o.Workload | None) -> list[Want]:
+        """The Deployment of the operator that should have made pods, by its usual names; the job may still be unread."""
+        found = [(root.api_version, root.kind)] if root is not None else []
+        if root is None and workload is not None:
+            found = [
+                (owner.api_version, owner.kind) for owner in workload.metadata.owner_references if owner.controller
+            ]
+        names = [name for version, kind in found for name in deployments_of(kind, version)]
+        return [Want("Deployment", fields=f"metadata.name={name}", spare=True) for name in names]
 
     def _kinds_below(self, root: o.KubeObject) -> tuple[str, ...]:
         below = _BELOW.get(root.kind, ())

@@ -149,11 +149,16 @@ class Operator:
 
     def _down(self, item: o.Job) -> o.Job | None:
         """The operator's Deployment when it was seen, by its usual name, and has no ready replica."""
-        usual = _NAMES.get(item.kind, ("training-operator",) if "kubeflow.org" in item.api_version else ())
+        usual = deployments_of(item.kind, item.api_version)
         for deployment in self._snapshot.seen("Deployment"):
             if isinstance(deployment, o.Job) and deployment.name.endswith(usual) and deployment.status:
                 return None if deployment.status.get("readyReplicas") else deployment
         return None
+
+
+def deployments_of(kind: str, api_version: str) -> tuple[str, ...]:
+    """Give the usual names of the Deployment of a kind's operator, perhaps behind a prefix; () where there is none."""
+    return _NAMES.get(kind, ("training-operator",) if "kubeflow.org" in api_version else ())
 
 
 def _says_invalid(entry: dict[str, Any]) -> bool:
