@@ -35,17 +35,30 @@ def watch(**changes: object) -> Watch:
     return replace(made, **changes)  # type: ignore[arg-type]
 
 
+async def first(store: Store, key: str, now: float = 1.0) -> bool:
+    return (await store.take_in([((key,), None)], now))[0]
+
+
 async def test_a_delivery_is_first_exactly_once(store: Store) -> None:
-    seen = await asyncio.gather(*(store.first_delivery("Ev1", 1.0) for _ in range(50)))
+    seen = await asyncio.gather(*(first(store, "Ev1") for _ in range(50)))
     assert sorted(seen) == [False] * 49 + [True]
-    assert await store.first_delivery("Ev2", 1.0)
+    assert await first(store, "Ev2")
+
+
+async def test_of_what_arrives_together_the_answers_of_repetitions_are_not_noted(store: Store) -> None:
+    new, again = (Answer(new_id(), "T1", "U1", "C1", "team-a", "train", "asked", 1.0, owner="one") for _ in range(2))
+    assert await first(store, "Ev1")
+    arrived = [(("Ev1",), again), (("Ev2", "Ev3"), new), (("Ev2",), again), ((), None)]
+    assert await store.take_in(arrived, 2.0) == (False, True, False, True)
+    kept = await store.take_abandoned("two", 100.0)
+    assert [answer.id for answer in kept] == [new.id]
 
 
 async def test_three_replicas_and_a_thousand_deliveries_are_one(url: str) -> None:
     async with Store.open(url) as one, Store.open(url) as two, Store.open(url) as three:
         key = new_id()
         stores = (one, two, three)
-        seen = await asyncio.gather(*(stores[n % 3].first_delivery(key, 1.0) for n in range(1000)))
+        seen = await asyncio.gather(*(first(stores[n % 3], key) for n in range(1000)))
         assert seen.count(True) == 1
 
 
@@ -152,11 +165,11 @@ async def test_a_database_of_the_first_schema_gets_the_columns_of_the_next(tmp_p
 
 
 async def test_old_rows_go(store: Store) -> None:
-    await store.first_delivery("old", 0.0)
-    await store.first_delivery("new", 10_000.0)
+    await first(store, "old", 0.0)
+    await first(store, "new", 10_000.0)
     assert await store.prune(10_001.0) == 1
-    assert await store.first_delivery("old", 10_002.0)
-    assert not await store.first_delivery("new", 10_002.0)
+    assert await first(store, "old", 10_002.0)
+    assert not await first(store, "new", 10_002.0)
 
 
 @pytest.mark.parametrize(
@@ -201,7 +214,7 @@ async def test_a_locked_sqlite_waits_then_says_so(tmp_path: Path) -> None:
     async with Store.open(f"sqlite:///{path}") as opened:
         other = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
         other.execute("BEGIN IMMEDIATE")
-        waiting = asyncio.create_task(opened.first_delivery("Ev1", 1.0))
+        waiting = asyncio.create_task(first(opened, "Ev1"))
         await asyncio.sleep(0)
         other.execute("COMMIT")
         assert await waiting

@@ -153,10 +153,10 @@ async def test_a_database_that_is_there_only_later_is_taken_up(tmp_path: Path, m
     memory = Memory(f"sqlite:///{folder / 'store.sqlite3'}")
     async with memory.kept():
         assert memory.problem
-        assert await memory.first(["Ev1"]), "without a store everything is new"
+        assert await memory.take_in(["Ev1"]), "without a store everything is new"
         folder.mkdir()
         async with asyncio.timeout(10):
             while memory.problem:  # noqa: ASYNC110 - nobody tells when it is there
                 await asyncio.sleep(0.02)
-        assert await memory.first(["Ev2"])
-        assert not await memory.first(["Ev2"])
+        assert await memory.take_in(["Ev2"])
+        assert not await memory.take_in(["Ev2"])

@@ -598,8 +598,8 @@ async def test_a_store_that_hangs_delays_nobody_for_long(
         other.close()
         at.world.bot.memory._rest_until = 0.0
         await at.world.slack.until(lambda: at.world.bot.memory.works or None)
-        assert await at.world.bot.memory.first(["after"])
-        assert not await at.world.bot.memory.first(["after"])
+        assert await at.world.bot.memory.take_in(["after"])
+        assert not await at.world.bot.memory.take_in(["after"])
 
 
 # Deliveries to several replicas

@@ -10,7 +10,7 @@ import os
 import secrets
 import socket
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -171,14 +171,6 @@ class Memory:
 
     # Deliveries
 
-    async def first(self, keys: Iterable[str]) -> bool:
-        """Say whether a delivery is new to all replicas; without a store it counts as new."""
-        now = self.clock()
-        for key in keys:
-            if not await self.ask("delivery", lambda store, key=key: store.first_delivery(key, now), otherwise=True):  # type: ignore[misc]
-                return False
-        return True
-
     def take_in(
         self, keys: Sequence[str], ref: JobRef | None = None, where: Answer | None = None
     ) -> asyncio.Future[bool]:
@@ -211,7 +203,8 @@ class Memory:
                     told = await self.ask("take in", lambda store, rows=rows, now=now: store.take_in(rows, now), ())  # type: ignore[misc]
                 finally:
                     for each, first in zip(some, told or [True] * len(some), strict=True):
-                        if not first and each.answer is not None:
+                        if each.answer is not None and not (told and first):
+                            # a repetition, or not noted, and then `begin` notes it
                             self._open.pop(each.answer.id, None)
                         if not each.first.done():
                             each.first.set_result(first)
@@ -249,6 +242,7 @@ class Memory:
         """Note how far an answer is."""
         if "state" in changes:
             self._open.pop(answer_id, None)
+            self._rooted.discard(answer_id)
         await self.ask("note", lambda store: store.change_answer(answer_id, **changes), None)
 
     async def rooted(self, answer_id: str, root: str) -> None:

@@ -144,20 +144,14 @@ class Store:
 
     # --- deliveries -------------------------------------------------------------------------------------------------------
 
-    async def first_delivery(self, key: str, now: float) -> bool:
-        """Say whether this delivery is seen for the first time, by any replica. True exactly once per key."""
-        async with self._begin() as connection:
-            return await _insert_once(connection, schema.deliveries, {"key": key[:200], "at": now})
-
     async def take_in(self, arrived: Sequence[tuple[Sequence[str], Answer | None]], now: float) -> tuple[bool, ...]:
         """Note deliveries, each with its keys and with the answer that it asks for, all in one transaction.
 
         Gives for each whether it is seen for the first time, by any replica; the answers of others are not noted. One
         that has no keys counts as seen for the first time.
         """
-        keys = sorted(
-            {key[:200] for own, _ in arrived for key in own}
-        )  # sorted: replicas wait for each other in one order
+        # sorted: replicas wait for each other in one order
+        keys = sorted({key[:200] for own, _ in arrived for key in own})
         new: set[str] = set()
         first: list[bool] = []
         async with self._begin() as connection:
@@ -180,9 +174,9 @@ class Store:
     # --- answers ----------------------------------------------------------------------------------------------------------
 
     async def begin_answer(self, answer: Answer) -> None:
-        """Note that a question is being answered, so that a crash in the middle can be told."""
+        """Note that a question is being answered, so that a crash in the middle can be told. An id is noted once."""
         async with self._begin() as connection:
-            await connection.execute(sa.insert(schema.answers).values(**_row(answer)))
+            await _insert_once(connection, schema.answers, _row(answer))
 
     async def change_answer(self, answer_id: str, **changes: Any) -> None:  # noqa: ANN401 - columns of different types
         """Change columns of an answer: message, thread, rule, outlook, state, lease …"""
