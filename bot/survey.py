@@ -121,11 +121,13 @@ async def _look_at_pods(found: Survey, reader: Reader, service: Service) -> list
 
     await aside(leave)
     count = sum(map(len, rest))
-    told = [
+    always = [
         "jobs: read only of those who hold quota longest where others wait",
         "pods: read only where an admitted workload is not ready or a job is gone",
     ]
-    return [f"the pods of {count:,} admitted workloads: only {LOOKS} were looked at in full", *told] if rest else told
+    return (
+        [f"the pods of {count:,} admitted workloads: only {LOOKS} were looked at in full", *always] if rest else always
+    )
 
 
 def survey_once(

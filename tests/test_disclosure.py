@@ -168,6 +168,21 @@ def test_names_are_struck_at_word_bounds(text: str, expected: str) -> None:
     assert shown.kueue_said.text == expected
 
 
+def test_a_name_that_was_cut_off_is_struck_although_a_common_word_begins_alike() -> None:
+    cluster = recorded("v0.19.2/quota-in-use").add(
+        *(
+            {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": "default"}}
+            for name in ("defaults-of-others", "main", "maintained-by-others")
+        )
+    )
+    answer = cluster.ask("team-a/train")
+    assert answer.kueue_said is not None
+    said = replace(answer.kueue_said, text="at def… and mai…")
+    shown = disclose(replace(answer, kueue_said=said), Audience("namespace", "team-a"), cluster.snapshot())
+    assert shown.kueue_said is not None
+    assert shown.kueue_said.text == f"at {STRUCK}… and {STRUCK}…"
+
+
 def test_a_foreign_namespace_named_like_a_common_word_does_not_wreck_sentences() -> None:
     cluster = recorded("v0.19.2/quota-in-use").add(
         {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "x", "namespace": "default"}},

@@ -232,7 +232,8 @@ class _Veil:
         said = found[0].split("/")
         parts = [part.lower() if part.isupper() else part for part in said]  # in capitals it is the same name
         if _CUT.match(found.string, found.end()):  # the rest of the last name was cut off
-            parts[-1] = next((word for word in self._names if word.startswith(parts[-1])), parts[-1])
+            begins = (word for word in self._names - COMMON_WORDS if word.startswith(parts[-1]))
+            parts[-1] = next(begins, parts[-1])
         result: list[str] = []
         for at, part in enumerate(parts):
             place = part if part in self._foreign.namespaces else _service_namespace(part)

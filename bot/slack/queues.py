@@ -183,8 +183,8 @@ class Queues:
         shown = await seen(found, named, level, self.service.thresholds)
 
         def picture() -> Drawn | None:
-            named = {line.queue for line in shown.lines}
-            drawn = [use for use in queue_view.uses(found.snapshot, found.report) if use[0] in named]
+            visible = {line.queue for line in shown.lines}
+            drawn = [use for use in queue_view.uses(found.snapshot, found.report) if use[0] in visible]
             return Drawn(pictures.of_digest(drawn, ()), pictures.described(drawn, ())) if drawn else None
 
         files = [] if sight.private else await self._files(found, named, level, shown, picture)
