@@ -13,7 +13,7 @@ from bot.core import objects as o
 from bot.core import quantity, texts
 from bot.core.diagnosis import Evidence
 from bot.core.facts.flavors import exclusion, selected_keys
-from bot.core.facts.identity import suspended
+from bot.core.facts.identity import PREFIX, suspended
 from bot.core.moments import lasting
 from bot.core.names import named, quoted, subject
 from bot.core.objects import condition, is_true
@@ -24,9 +24,8 @@ from bot.core.snapshot import Unknown
 if TYPE_CHECKING:
     from bot.core.facts import Facts
 
-ELASTIC = "kueue.x-k8s.io/elastic-job"
-_PREFIX = "kueue.x-k8s.io/"
-_TOPOLOGY_GATE = "kueue.x-k8s.io/topology"
+ELASTIC = PREFIX + "elastic-job"
+_TOPOLOGY_GATE = PREFIX + "topology"
 HOSTNAME = "kubernetes.io/hostname"
 _LOOKED_AT = 20  # pods of one job are alike
 _OFTEN = 3  # a text or a pair of events that comes so often is a loop, not a moment
@@ -487,7 +486,7 @@ def _gated(facts: "Facts", gate: str) -> list[o.Pod]:
 
 def _origin_slice_gone(facts: "Facts") -> Match | None:
     for pod in _gated(facts, ELASTIC):
-        origin = pod.metadata.annotations.get(_PREFIX + "workload-slice-name", "")
+        origin = pod.metadata.annotations.get(PREFIX + "workload-slice-name", "")
         if origin and facts.snapshot.find("Workload", origin, pod.namespace) is None:
             name = named("Pod", pod.name, pod.namespace)
             return Match(
@@ -495,7 +494,7 @@ def _origin_slice_gone(facts: "Facts") -> Match | None:
                 (
                     Evidence(
                         subject("Pod", pod.name, pod.namespace),
-                        f"metadata.annotations[{_PREFIX}workload-slice-name]",
+                        f"metadata.annotations[{PREFIX}workload-slice-name]",
                         origin,
                     ),
                 ),
@@ -505,7 +504,7 @@ def _origin_slice_gone(facts: "Facts") -> Match | None:
 
 def _slices_alone(facts: "Facts") -> Match | None:
     for pod in _gated(facts, _TOPOLOGY_GATE):
-        asks = {key.removeprefix(_PREFIX) for key in pod.metadata.annotations if key.startswith(_PREFIX)}
+        asks = {key.removeprefix(PREFIX) for key in pod.metadata.annotations if key.startswith(PREFIX)}
         alone = sorted(key for key in asks if key.startswith("podset-slice-required-topology"))
         if alone and not asks & {f"podset-{mode}-topology" for mode in ("required", "preferred", "unconstrained")}:
             return Match(
@@ -517,7 +516,7 @@ def _slices_alone(facts: "Facts") -> Match | None:
 
 def _uneven_slices(facts: "Facts") -> Match | None:
     for pod in _gated(facts, _TOPOLOGY_GATE):
-        size = _amount("pods", pod.metadata.annotations.get(_PREFIX + "podset-slice-size", "0"))
+        size = _amount("pods", pod.metadata.annotations.get(PREFIX + "podset-slice-size", "0"))
         place = facts.pods.pod_set_of(pod)
         count = place[1].count if place is not None and place[1] is not None else 0
         if size and count % size:
@@ -526,7 +525,7 @@ def _uneven_slices(facts: "Facts") -> Match | None:
                 (
                     Evidence(
                         subject("Pod", pod.name, pod.namespace),
-                        f"metadata.annotations[{_PREFIX}podset-slice-size]",
+                        f"metadata.annotations[{PREFIX}podset-slice-size]",
                         str(size),
                     ),
                 ),
@@ -632,11 +631,11 @@ def _ended_and_kept(facts: "Facts") -> Match | None:
     if not isinstance(root, o.Job) or root.kind != "StatefulSet":
         return None
     for pod in sorted(facts.pods.all, key=lambda item: item.name):
-        kept = _PREFIX + "managed" in pod.metadata.finalizers and pod.metadata.deletion_timestamp is not None
+        kept = PREFIX + "managed" in pod.metadata.finalizers and pod.metadata.deletion_timestamp is not None
         if kept and pod.status.phase in {"Succeeded", "Failed"}:
             return Match(
                 f"pod {named('Pod', pod.name, pod.namespace)} has ended and is kept by Kueue's finalizer",
-                (Evidence(subject("Pod", pod.name, pod.namespace), "metadata.finalizers", _PREFIX + "managed"),),
+                (Evidence(subject("Pod", pod.name, pod.namespace), "metadata.finalizers", PREFIX + "managed"),),
             )
     return None
 
