@@ -11,7 +11,9 @@ def test_fires() -> None:
     answer = recorded("v0.19.2/flavor-taint").ask("team-a/train")
     assert answer.headline.rule == "flavor-taint-not-tolerated"
     assert (answer.outlook, answer.move) == ("never-as-written", "asker")
-    assert "do not tolerate spot=true:NoSchedule of flavor spot, the only flavor" in show(answer.headline.sentence, plain)
+    assert "do not tolerate spot=true:NoSchedule of flavor spot, the only flavor" in show(
+        answer.headline.sentence, plain
+    )
     assert "Tolerate spot=true:NoSchedule" in answer.headline.next[0].do
     assert [(row.flavor, row.verdict, row.why) for row in answer.quota] == [
         ("spot", "excluded", "taint spot=true:NoSchedule")
