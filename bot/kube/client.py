@@ -550,11 +550,12 @@ def _in_a_pod() -> bool:
     return bool(os.environ.get("KUBERNETES_SERVICE_HOST")) and not os.environ.get("KUBECONFIG")
 
 
-def _require_kubeconfig(cluster: Cluster) -> None:
-    """See that there is a file to read: the official client goes on with an empty one. Raises ReadError where there is none."""
+def _kubeconfig(cluster: Cluster) -> str:
+    """Give the files to read, parted as in PATH. Raises ReadError where there is none: the official client goes on without."""
     paths = cluster.kubeconfig or os.environ.get("KUBECONFIG") or "~/.kube/config"
     if not any(os.path.exists(os.path.expanduser(path)) for path in paths.split(os.pathsep) if path):  # noqa: PTH110, PTH111 - as the client does
         raise ReadError(f"there is no kubeconfig at {paths}; KUBECONFIG or a setting must name one", lasting=True)
+    return paths
 
 
 def preload() -> None:
@@ -579,9 +580,8 @@ async def _connect(cluster: Cluster) -> Any:  # noqa: ANN401
         elif cluster.in_cluster or (not cluster.kubeconfig and not cluster.context and _in_a_pod()):
             config.load_incluster_config(client_configuration=configuration)
         else:
-            _require_kubeconfig(cluster)
             await config.load_kube_config(
-                config_file=cluster.kubeconfig or None, context=cluster.context or None,
+                config_file=_kubeconfig(cluster), context=cluster.context or None,
                 client_configuration=configuration, persist_config=False,
             )  # fmt: skip
         api = official.ApiClient(configuration)
