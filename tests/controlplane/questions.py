@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from kubernetes.aio.config import kube_config
 
 from bot import cli
 from bot.core.quantity import parse
@@ -19,10 +18,9 @@ from tests.controlplane.scenario import Body
 
 @contextlib.contextmanager
 def identity(kubeconfig: Path) -> Iterator[None]:
-    """Let the command line find this kubeconfig: the client's library looks into the environment once, when it is imported."""
+    """Let the command line find this kubeconfig."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("KUBECONFIG", str(kubeconfig))
-        patch.setattr(kube_config, "KUBE_CONFIG_DEFAULT_LOCATION", str(kubeconfig))
         yield
 
 
