@@ -1,5 +1,6 @@
 """Fixtures for all tests."""
 
+import gc
 from collections.abc import Iterator
 
 import pytest
@@ -8,11 +9,17 @@ import structlog
 from tests import postgres
 
 
+_THRESHOLD = gc.get_threshold()
+
+
 @pytest.fixture(autouse=True)
-def _logging_of_its_own() -> Iterator[None]:
-    """What a command sets up for its process (only errors are logged) must not silence the tests that come later."""
+def _process_as_it_was() -> Iterator[None]:
+    """What a command sets up for its process (quiet logs, a garbage collector that seldom looks) ends with its test."""
     yield
     structlog.reset_defaults()
+    if gc.get_threshold() != _THRESHOLD:
+        gc.set_threshold(*_THRESHOLD)
+        gc.unfreeze()
 
 
 @pytest.fixture(scope="session")
