@@ -8,7 +8,6 @@ import structlog
 
 from tests import postgres
 
-
 _THRESHOLD = gc.get_threshold()
 
 
