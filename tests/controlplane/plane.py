@@ -257,7 +257,7 @@ class ControlPlane:
         """Make a request on the thread's connection, which stays: most of a short request's time is its handshake."""
         kept: http.client.HTTPSConnection | None = getattr(self._connections, "api", None)
         if kept is not None:
-            with contextlib.suppress(ConnectionError, http.client.HTTPException):
+            with contextlib.suppress(ConnectionError, ssl.SSLError, http.client.HTTPException):
                 return self._exchange(kept, method, path, data, headers)
             # the server has ended it meanwhile, for example by a restart
         tls = ssl.create_default_context(cafile=str(self.dir / "ca.crt"))
