@@ -22,9 +22,15 @@ def _process_as_it_was() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def postgresql() -> Iterator[postgres.Server]:
-    """A running PostgreSQL; skipped with a sentence where there is none."""
+def _postgresql() -> Iterator[postgres.Server]:
     if postgres.binaries() is None:
         pytest.skip("PostgreSQL's server is missing (Debian: package postgresql)")
     with postgres.server() as running:
         yield running
+
+
+@pytest.fixture
+def postgresql(_postgresql: postgres.Server) -> postgres.Server:
+    """A running PostgreSQL with a database of the test's own; skipped with a sentence where there is none."""
+    _postgresql.renew()
+    return _postgresql

@@ -31,6 +31,7 @@ class Server:
             probe.bind(("127.0.0.1", 0))
             self.port: int = probe.getsockname()[1]
         self.process: subprocess.Popen[bytes] | None = None
+        self.database, self._databases = "postgres", 0
         # PostgreSQL refuses to run as root
         self.user = pwd.getpwnam("postgres") if os.geteuid() == 0 else None
         if self.user is not None:
@@ -46,7 +47,15 @@ class Server:
     @property
     def url(self) -> str:
         """The URL for `Store.open`."""
-        return f"postgresql://bot@127.0.0.1:{self.port}/postgres"
+        return f"postgresql://bot@127.0.0.1:{self.port}/{self.database}"
+
+    def renew(self) -> None:
+        """Go on with an empty database."""
+        self._databases += 1
+        name = f"bot_{self._databases}"
+        where = ["-h", "127.0.0.1", "-p", str(self.port), "-U", "bot"]
+        subprocess.run([str(self.tools / "createdb"), *where, name], check=True, capture_output=True)
+        self.database = name
 
     def start(self) -> None:
         """Start and wait until it takes connections."""

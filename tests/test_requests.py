@@ -39,6 +39,10 @@ def test_kueues_own_count_wins_over_the_template() -> None:
     assert requests(small(BOTH, waiting("train", pod_set(count=3, cpu=1), status=status))) == {"cpu": 1500}
 
 
+TRANSFORMED = {"v0.17.0-live/counted-beyond-the-template"}
+"""Kueue counts other resources there, by a part of its configuration that the recording does not hold."""
+
+
 def _counted() -> list[Any]:
     found: list[Any] = []
     for folder, prefix in ((RECORDINGS, ""), (QUOTA_TREES, "quota_trees/"), (CASES, "cases/")):
@@ -47,7 +51,7 @@ def _counted() -> list[Any]:
             for path in sorted([*folder.glob("*.json"), *folder.glob("*/*.json")])
             if '"resourceRequests"' in path.read_text()
         ]
-    return found
+    return sorted(set(found) - TRANSFORMED)
 
 
 @pytest.mark.parametrize("name", _counted())
