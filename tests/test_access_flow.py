@@ -19,12 +19,12 @@ from bot.core.access import Grant
 from bot.core.diagnosis import Diagnosis
 from bot.core.disclosure import COMMON_WORDS, Audience
 from bot.core.reference import JobRef
-from bot.demo.apiserver import RecordedApi
+from bot.demo.apiserver import Fault, RecordedApi
 from bot.demo.catalogue import SCENARIOS
 from bot.demo.slack import Channel as LocalChannel
 from bot.demo.slack import LocalSlack
 from bot.demo.stage import stage
-from bot.kube.client import Client, Cluster
+from bot.kube.client import Client, Cluster, ReadError
 from bot.kube.review import Reviewer
 from bot.render.links import Templates
 from bot.service import Service, Site
@@ -338,6 +338,15 @@ async def test_the_level_is_what_kubernetes_lets_a_person_list(
         assert await reviewer.level("ann@example.com", "team-a") == level
         assert len(api.log) == before, "remembered for a minute"
         assert await reviewer.level("ben@example.com", "team-a") is None
+
+
+async def test_a_review_that_is_refused_leaves_none_that_asks_on() -> None:
+    api = api_server()
+    api.faults = [Fault("subjectaccessreviews$", status=403, times=1), Fault("subjectaccessreviews$", delay=0.05)]
+    async with api.serve() as url, Client(Cluster(url=url)) as client:
+        with pytest.raises(ReadError, match="forbidden"):
+            await Reviewer(client).level("ann@example.com", "team-a")
+        assert len(api.log) == 5
 
 
 async def test_a_persons_own_permissions_decide_and_the_channel_sees_no_more_than_its_rule() -> None:

@@ -63,13 +63,20 @@ class Reviewer:
             ReadError: the API server did not say.
         """
         wider = [attributes for _, several in _WIDER for attributes in several]
-        own, *allowed = await asyncio.gather(
+        answers = await asyncio.gather(
             self._allowed(user, "get", _KUEUE, "workloads", namespace),
             *(self._allowed(user, *attributes, "") for attributes in wider),
-        )
+            return_exceptions=True,
+        )  # all of them: what went on asking would open a connection again that was closed meanwhile
+        allowed: list[bool] = []
+        for answer in answers:
+            if isinstance(answer, BaseException):
+                raise answer
+            allowed.append(answer)
+        own, *others = allowed
         if not own:
             return None
-        may = dict(zip(wider, allowed, strict=True))
+        may = dict(zip(wider, others, strict=True))
         reached: Level = "namespace"
         for level, needed in _WIDER:
             if not all(may[attributes] for attributes in needed):
