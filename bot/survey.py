@@ -4,7 +4,6 @@ import asyncio
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeVar
 
 import structlog
 
@@ -28,8 +27,6 @@ LOOKS_AT_ONCE = 4
 
 Progress = Callable[[int, int | None], None]
 """Hears how many Workloads were read, and of how many (None: unknown)."""
-
-T = TypeVar("T")
 
 log = structlog.get_logger(__name__)
 
@@ -64,7 +61,7 @@ async def survey(
                 return
 
     try:
-        await aside(diagnose)
+        await asyncio.to_thread(diagnose)
     except asyncio.CancelledError:
         given_up.set()
         raise
@@ -72,13 +69,10 @@ async def survey(
     for fault in found.faults:
         log.error("a rule broke", fault=": ".join(fault.split(": ")[:2]))
     missing, rest = told(snapshot.gaps)
-    report = await aside(lambda: found.report(name=name, missing=missing, unseen=unseen(snapshot, walk.places)))
+    report = await asyncio.to_thread(
+        lambda: found.report(name=name, missing=missing, unseen=unseen(snapshot, walk.places))
+    )
     return Surveyed(report, snapshot, selection, (*rest, *beside))
-
-
-async def aside(work: Callable[[], T]) -> T:
-    """Work something out beside the event loop; whatever `work` touches must be touched by nothing else meanwhile."""
-    return await asyncio.to_thread(work)
 
 
 async def seen(
@@ -90,7 +84,7 @@ async def seen(
     examples: int = EXAMPLES,
 ) -> View:
     """Give what was found as readers of this level may see it; worked out beside the event loop."""
-    return await aside(
+    return await asyncio.to_thread(
         lambda: view(
             found.report, selection, found.snapshot, level,
             thresholds=thresholds, beside=found.beside, examples=examples,
@@ -100,7 +94,7 @@ async def seen(
 
 async def _look_at_pods(found: Survey, reader: Reader, service: Service) -> list[str]:
     """Ask in full about admitted Workloads whose pods are not ready, the longest first; give what was not looked at."""
-    classes = await aside(found.suspicious)
+    classes = await asyncio.to_thread(found.suspicious)
     turn = asyncio.Semaphore(LOOKS_AT_ONCE)
 
     async def look(members: list[tuple[o.Workload, str]]) -> None:
@@ -119,7 +113,7 @@ async def _look_at_pods(found: Survey, reader: Reader, service: Service) -> list
         for members in rest:
             found.note(members, found.not_looked_at(members[0][0]))
 
-    await aside(leave)
+    await asyncio.to_thread(leave)
     count = sum(map(len, rest))
     always = [
         "jobs: read only of those who hold quota longest where others wait",

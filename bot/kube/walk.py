@@ -7,6 +7,7 @@ as in `reader`.
 """
 
 import asyncio
+import contextlib
 import fnmatch
 import heapq
 from collections import Counter
@@ -20,6 +21,7 @@ from bot.core import snapshot as s
 from bot.core.compact import Pool
 from bot.core.digest import ESSENTIAL
 from bot.core.facts.identity import phase_of
+from bot.core.facts.quota import root_of
 from bot.core.objects import condition
 from bot.core.snapshot import Gap, Scope, Snapshot, Versions
 from bot.kube.client import PAGE, Client, Page, ReadError, is_name, object_path
@@ -206,10 +208,8 @@ class Walk:
         above = {item.name: item.parent for item in self.objects.get("Cohort", ()) if isinstance(item, o.Cohort)}
 
         def root(name: str) -> str:
-            seen: set[str] = set()
-            while above.get(name) and name not in seen:
-                seen.add(name)
-                name = above[name]
+            with contextlib.suppress(s.Unknown):
+                return root_of(name, above) or name
             return name
 
         queues = [item for item in self.objects.get("ClusterQueue", ()) if isinstance(item, o.ClusterQueue)]

@@ -19,7 +19,7 @@ from bot.render import digest as rendered
 from bot.render.card import Message
 from bot.render.digest import Owners
 from bot.slack.post import Poster, Undeliverable
-from bot.slack.recovery import shows_metadata
+from bot.slack.recovery import read_messages, shows_metadata
 
 PAUSE_SECONDS = 1.0
 """Between two messages to one channel; Slack takes about one a second."""
@@ -195,25 +195,16 @@ async def look(
         sure = False
     oldest = f"{at - 60:.6f}"
     if ROOT not in stands:
-        messages = await _read(poster, "conversations.history", channel=channel, oldest=oldest, limit=200)
+        messages = await read_messages(poster, "conversations.history", channel=channel, oldest=oldest, limit=200)
         sure = sure and messages is not None and shows_metadata(messages, user)
         stands |= _parts(messages or (), key, user)
     if ROOT in stands:
-        messages = await _read(
+        messages = await read_messages(
             poster, "conversations.replies", channel=channel, ts=stands[ROOT], oldest=oldest, limit=1000
         )
         sure = sure and messages is not None and shows_metadata(messages, user)
         stands |= _parts(messages or (), key, user)
     return stands, sure
-
-
-async def _read(poster: Poster, method: str, **arguments: Any) -> tuple[Mapping[str, Any], ...] | None:  # noqa: ANN401 - JSON
-    try:
-        answer = await poster.call(method, include_all_metadata=True, **arguments)
-    except Undeliverable as refused:
-        _log.info("not looked up", method=method, error=refused.error)
-        return None
-    return None if answer.get("has_more") else tuple(answer.get("messages") or ())
 
 
 def _parts(messages: Sequence[Mapping[str, Any]], key: str, user: str) -> dict[str, str]:

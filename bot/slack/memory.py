@@ -285,7 +285,7 @@ class Memory:
     async def recent(self, asker: Asker, limit: int) -> tuple[Answer, ...]:
         """Give somebody's answered questions, newest first."""
         nothing: tuple[Answer, ...] = ()
-        found = await self.ask("recent", lambda store: store.recent_answers("", asker.user, limit), nothing)
+        found = await self.ask("recent", lambda store: store.recent_answers(asker.user, limit), nothing)
         return tuple(answer for answer in found if _is_theirs(answer, asker))
 
     # Watches

@@ -31,7 +31,7 @@ from bot.slack.gate import place_of
 from bot.slack.persons import Asker
 from bot.slack.post import Place, Undeliverable
 from bot.store import new_id
-from bot.survey import Surveyed, aside, seen, survey
+from bot.survey import Surveyed, seen, survey
 
 SECONDS = 120.0
 """After so long a walk of a whole cluster is given up."""
@@ -143,7 +143,9 @@ class Queues:
     async def _queue(self, name: str, cluster: str, asker: Asker, place: Place) -> str:
         wanted = queue_view.selection(name)
         found = await survey(self.service, wanted, cluster)
-        queue = await aside(lambda: queue_view.of_queue(found.snapshot, name, found.report, self.service.thresholds))
+        queue = await asyncio.to_thread(
+            lambda: queue_view.of_queue(found.snapshot, name, found.report, self.service.thresholds)
+        )
         concerned = _concerned(found, name)
         sight = await self._sight(concerned or _all(found.snapshot), cluster, asker, place)
         if sight.refusal or not queue.rows:
@@ -198,7 +200,7 @@ class Queues:
         """Give the picture, where pictures can be drawn, and what the messages leave out."""
         files = []
         try:
-            drawn = await aside(draw)
+            drawn = await asyncio.to_thread(draw)
         except pictures.MissingPillowError as missing:
             _log.debug("no picture", error=str(missing))
         else:
@@ -206,7 +208,7 @@ class Queues:
                 files.append(Picture("queues.png", drawn.content, "Quota", drawn.words))
         if rendered.needs_tail(shown):
             whole = await seen(found, named, level, self.service.thresholds, examples=EVERYTHING)
-            files.append(everything(await aside(lambda: rendered.text(whole, whole=True))))
+            files.append(everything(await asyncio.to_thread(lambda: rendered.text(whole, whole=True))))
         return files
 
     async def _sight(self, namespaces: Iterable[str], cluster: str, asker: Asker, place: Place) -> Sight:

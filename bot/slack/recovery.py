@@ -16,7 +16,7 @@ from bot.core.reference import JobRef
 from bot.render import changes
 from bot.render.card import Message
 from bot.slack.desk import SIGNATURE, Desk
-from bot.slack.post import Place, Undeliverable
+from bot.slack.post import Place, Poster, Undeliverable
 from bot.store import Answer
 
 _log = telemetry.log("recovery")
@@ -99,28 +99,29 @@ class Recovery:
 
     async def _look(self, answer: Answer) -> Found:
         """Look for the messages of an answer."""
-        sure, root = True, answer.thread
+        poster, sure, root = self._desk.poster, True, answer.thread
         if not root:
-            near = {"oldest": f"{answer.at - 60:.6f}", "limit": 200, "include_all_metadata": True}
-            messages = await self._read("conversations.history", channel=answer.channel, **near)
+            near = {"oldest": f"{answer.at - 60:.6f}", "limit": 200}
+            messages = await read_messages(poster, "conversations.history", channel=answer.channel, **near)
             sure = messages is not None and shows_metadata(messages, self._desk.home.user)
             root = _part(messages or (), answer.id, "root")
         if not root:
             return Found(sure=sure)
-        messages = await self._read(
-            "conversations.replies", channel=answer.channel, ts=root, oldest=f"{answer.at - 60:.6f}", limit=1000,
-            include_all_metadata=True,
-        )  # fmt: skip
+        messages = await read_messages(
+            poster, "conversations.replies", channel=answer.channel, ts=root, oldest=f"{answer.at - 60:.6f}", limit=1000
+        )
         sure = sure and messages is not None and shows_metadata(messages, self._desk.home.user)
         return Found(root, _part(messages or (), answer.id, "card"), sure)
 
-    async def _read(self, method: str, **arguments: Any) -> tuple[Mapping[str, Any], ...] | None:  # noqa: ANN401 - JSON
-        try:
-            answer = await self._desk.poster.call(method, **arguments)
-        except Undeliverable as refused:
-            _log.info("not looked up", method=method, error=refused.error)
-            return None
-        return None if answer.get("has_more") else tuple(answer.get("messages") or ())
+
+async def read_messages(poster: Poster, method: str, **arguments: Any) -> tuple[Mapping[str, Any], ...] | None:  # noqa: ANN401 - JSON
+    """Read the messages of a channel or thread with their metadata; None where that is refused, or there are more."""
+    try:
+        answer = await poster.call(method, include_all_metadata=True, **arguments)
+    except Undeliverable as refused:
+        _log.info("not looked up", method=method, error=refused.error)
+        return None
+    return None if answer.get("has_more") else tuple(answer.get("messages") or ())
 
 
 def shows_metadata(messages: Sequence[Mapping[str, Any]], user: str) -> bool:

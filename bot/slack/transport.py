@@ -146,12 +146,8 @@ async def http(app: AsyncApp, host: str, port: int) -> AsyncIterator[int]:
                     body=body, query=request.query_string, headers=_headers(request.headers), context={"sent": sent}
                 )
                 int(request.headers.get("X-Slack-Request-Timestamp", "0"))  # Bolt takes it for a number
-            except (
-                ValueError,
-                LookupError,
-                RecursionError,
-                AttributeError,
-            ):  # Bolt reads it before it checks who signed it
+            except (ValueError, LookupError, RecursionError, AttributeError):
+                # Bolt reads it before it checks who signed it
                 _log.debug("not from Slack")
                 return web.Response(status=400)
             response = await to_aiohttp_response(_taken(await app.async_dispatch(bolt), bolt.body))

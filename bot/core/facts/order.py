@@ -18,7 +18,7 @@ from bot.core.diagnosis import Ahead, AheadJob, Holder
 from bot.core.facts.assignment import Figure
 from bot.core.facts.identity import JOB_UID_LABEL, PREFIX, REPLACEMENT_FOR, dig, is_variant
 from bot.core.facts.lazy import fact
-from bot.core.facts.preemption import Preemption, announced, holds_quota, pods_of, quota_text
+from bot.core.facts.preemption import Preemption, announced, pods_of, quota_text, reservation_stands
 from bot.core.facts.requests import held
 from bot.core.kinds import BY_NAME
 from bot.core.moments import lasting
@@ -574,7 +574,7 @@ class Order:
         blockers: list[o.Workload] = []
         said: list[o.Workload] = []
         for w in self._snapshot.all_of(o.Workload, read="seen"):
-            if holds_quota(w):
+            if reservation_stands(w):
                 if not is_true(w.status.conditions, "PodsReady"):
                     blockers.append(w)
             elif WAITS_FOR_READY in verdict_text(w).lower():

@@ -136,7 +136,7 @@ def preemptions(workload: o.Workload) -> int:
     return sum(entry.count for entry in stats.evictions if entry.reason == "Preempted") if stats is not None else 0
 
 
-def holds_quota(workload: o.Workload) -> bool:
+def reservation_stands(workload: o.Workload) -> bool:
     """Whether a Workload's quota reservation stands: QuotaReserved=True and not finished."""
     conditions = workload.status.conditions
     return is_true(conditions, "QuotaReserved") and not is_true(conditions, "Finished")
@@ -152,7 +152,7 @@ def being_evicted(snapshot: Snapshot) -> tuple[o.Workload, ...]:
             if (evicted := condition(workload.status.conditions, "Evicted")) is not None
             and evicted.status == "True"
             and evicted.reason in {"Preempted", "FlavorMigration"}
-            and holds_quota(workload)
+            and reservation_stands(workload)
         ),
     )
 

@@ -187,7 +187,7 @@ class Quota:
         cohorts = {item.name: item for item in self._snapshot.all_of(o.Cohort)}
         queues = self._snapshot.all_of(o.ClusterQueue)
         parents = {name: cohort.parent for name, cohort in cohorts.items()}
-        root = _root(queue.cohort, parents)
+        root = root_of(queue.cohort, parents)
         if root is None:
             reason = f"the Cohorts above ClusterQueue {queue.name} form a ring"
             raise Unknown(reason)
@@ -196,7 +196,7 @@ class Quota:
     def _grow(
         self, root: str, parents: Mapping[str, str], cohorts: Mapping[str, o.Cohort], queues: Iterable[o.ClusterQueue]
     ) -> Tree:
-        roots = {name: _root(name, parents) for name in {item.cohort for item in queues if item.cohort}}
+        roots = {name: root_of(name, parents) for name in {item.cohort for item in queues if item.cohort}}
         nodes = [self._node(item) for item in queues if item.cohort and roots[item.cohort] == root]
         nodes += [
             Node(
@@ -206,7 +206,7 @@ class Quota:
                 _quotas(cohort),
             )
             for name, cohort in cohorts.items()
-            if _root(name, parents) == root
+            if root_of(name, parents) == root
         ]
         return Tree(nodes)
 
@@ -676,7 +676,7 @@ def owner_of(workload: o.Workload) -> str:
     return f"{owner.kind}/{owner.name}" if owner is not None else f"Workload/{workload.name}"
 
 
-def _root(cohort: str, parents: Mapping[str, str]) -> str | None:
+def root_of(cohort: str, parents: Mapping[str, str]) -> str | None:
     """Give the root above a Cohort, None when it is in or below a ring. Raises Unknown for a chain without an end in sight."""
     seen = {cohort}
     while above := parents.get(cohort, ""):
@@ -697,9 +697,9 @@ def _quotas(item: o.ClusterQueue | o.Cohort) -> dict[Key, Limits]:
     """
     where = f"{'ClusterQueue' if isinstance(item, o.ClusterQueue) else 'Cohort'} {item.name}"
     groups, whole = _effective(item, where)
-    found = {} if whole else _limits(item.spec.resource_groups, where)
     if whole:
         return _limits(groups, where)
+    found = _limits(item.spec.resource_groups, where)
     for key, limits in _limits(groups, where).items():
         old = found.get(key, Limits())
         found[key] = Limits(limits.nominal, old.borrowing, old.lending)

@@ -15,7 +15,7 @@ from bot.core.diagnosis import Source
 from bot.core.facts.flavors import Exclusion
 from bot.core.facts.identity import PREFIX, number
 from bot.core.facts.lazy import fact
-from bot.core.facts.preemption import WORKLOAD_ANNOTATION, holds_quota
+from bot.core.facts.preemption import WORKLOAD_ANNOTATION, reservation_stands
 from bot.core.names import named, quoted
 from bot.core.objects import condition
 from bot.core.quantity import amount, human
@@ -377,7 +377,7 @@ class TopologyFacts:
     def _all_assigned(self) -> tuple[_Assigned, ...]:
         found = []
         for workload in self._snapshot.all_of(o.Workload, read="seen"):
-            if workload.status.admission is None or not holds_quota(workload):
+            if workload.status.admission is None or not reservation_stands(workload):
                 continue
             sets = {pod_set.name: pod_set for pod_set in workload.spec.pod_sets}
             for part in workload.status.admission.pod_set_assignments:
