@@ -2,6 +2,7 @@
 
 import gc
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 import structlog
@@ -34,3 +35,12 @@ def postgresql(_postgresql: postgres.Server) -> postgres.Server:
     """A running PostgreSQL with a database of the test's own; skipped with a sentence where there is none."""
     _postgresql.renew()
     return _postgresql
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The URL of an empty store, on each database that it may be in."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'store.sqlite3'}"
+    server: postgres.Server = request.getfixturevalue("postgresql")
+    return server.url

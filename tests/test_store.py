@@ -13,17 +13,9 @@ from bot.store import Answer, DigestRun, Store, StoreError, Watch, new_id, schem
 from tests import postgres
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path / 'store.sqlite3'}"
-    server: postgres.Server = request.getfixturevalue("postgresql")
-    return server.url
-
-
 @pytest.fixture
-async def store(url: str) -> AsyncIterator[Store]:
-    async with Store.open(url) as opened:
+async def store(store_url: str) -> AsyncIterator[Store]:
+    async with Store.open(store_url) as opened:
         async with opened._begin() as connection:
             for table in reversed(schema.metadata.sorted_tables):
                 if table is not schema.version:
@@ -55,8 +47,8 @@ async def test_of_what_arrives_together_the_answers_of_repetitions_are_not_noted
     assert [answer.id for answer in kept] == [new.id]
 
 
-async def test_three_replicas_and_a_thousand_deliveries_are_one(url: str) -> None:
-    async with Store.open(url) as one, Store.open(url) as two, Store.open(url) as three:
+async def test_three_replicas_and_a_thousand_deliveries_are_one(store_url: str) -> None:
+    async with Store.open(store_url) as one, Store.open(store_url) as two, Store.open(store_url) as three:
         key = new_id()
         stores = (one, two, three)
         seen = await asyncio.gather(*(first(stores[n % 3], key) for n in range(1000)))
@@ -83,18 +75,18 @@ async def test_an_abandoned_answer_is_taken_by_one(store: Store) -> None:
     taken = await asyncio.gather(*(store.take_abandoned(f"p{n}", now=30.0) for n in range(5)))
     assert sum(len(part) for part in taken) == 1
     await store.change_answer(answer.id, state="answered", rule="quota-in-use", message="2.2")
-    assert [a.rule for a in await store.recent_answers("T1", "U1")] == ["quota-in-use"]
+    assert [a.rule for a in await store.recent_answers("U1")] == ["quota-in-use"]
     found = await store.answer_of("C1", "2.2")
     assert found is not None
     assert found.name == "train"
 
 
-async def test_a_watch_is_there_once_and_survives(url: str, store: Store) -> None:
+async def test_a_watch_is_there_once_and_survives(store_url: str, store: Store) -> None:
     first = watch()
     assert await store.add_watch(first)
     assert not await store.add_watch(watch())
     assert await store.add_watch(watch(user="U2"))
-    async with Store.open(url) as again:
+    async with Store.open(store_url) as again:
         assert {w.user for w in await again.watches(channel="C1")} == {"U1", "U2"}
         assert await again.remove_watch(first.id)
         assert not await again.remove_watch(first.id)

@@ -100,14 +100,6 @@ class Counted(Recorded):
         return await super().marks(cluster, namespace, uids)
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path / 'store.sqlite3'}"
-    server: postgres.Server = request.getfixturevalue("postgresql")
-    return server.url
-
-
 @contextlib.asynccontextmanager
 async def started(
     name: str = "quota-in-use", *, url: str = "sqlite://", slack: LocalSlack | None = None, **more: Any
@@ -139,8 +131,8 @@ async def watched(name: str = "quota-in-use", **more: Any) -> AsyncIterator[Watc
         yield at
 
 
-async def test_one_reply_for_each_change_and_the_card_follows(url: str) -> None:
-    async with watched(url=url) as at:
+async def test_one_reply_for_each_change_and_the_card_follows(store_url: str) -> None:
+    async with watched(url=store_url) as at:
         await at.step()
         await at.step(seconds=600)
         assert at.replies() == [], "nothing has changed"

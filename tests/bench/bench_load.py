@@ -7,7 +7,6 @@ controllers and the simulated kubelets are paused once the clusters are there: t
 
 import asyncio
 import contextlib
-import gc
 import json
 import os
 import signal
@@ -35,6 +34,7 @@ from bot.render import digest as rendered
 from bot.service import Service, Site
 from bot.store import Store, Watch, new_id
 from bot.survey import seen, survey
+from tests.bench.bench_digest import json_alone
 from tests.bench.bench_stall import Heartbeat
 from tests.bench.fill import CLUSTER_QUEUES, LOCAL_QUEUES, NODES, fill
 from tests.bench.row import Row, cpu, middle
@@ -460,22 +460,6 @@ def _path() -> str:
     return place("kueue.x-k8s.io", "v1beta2", "workloads")
 
 
-async def _json(config: str) -> dict[str, float]:
-    bodies, token = [], ""
-    async with Client(Cluster(kubeconfig=config)) as client:
-        while True:
-            query = (("limit", "500"), *((("continue", token),) if token else ()))
-            bodies.append((await client.body(_path(), query)).body)
-            token = json.loads(bodies[-1])["metadata"].get("continue", "")
-            if not token:
-                break
-    gc.collect()
-    spent = time.process_time()
-    for body in bodies:
-        json.loads(body)
-    return {"cpu": time.process_time() - spent, "bytes": sum(map(len, bodies))}
-
-
 # --- on and on ---
 
 
@@ -526,4 +510,5 @@ def _make_selectable(plane: ControlPlane) -> None:
 
 if __name__ == "__main__":
     what, config, *names = sys.argv[1:]
-    print(json.dumps(asyncio.run(_digested(config, tuple(names)) if what == "digest" else _json(config))))
+    measuring = _digested(config, tuple(names)) if what == "digest" else json_alone(Cluster(kubeconfig=config))
+    print(json.dumps(asyncio.run(measuring)))

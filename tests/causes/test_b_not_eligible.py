@@ -25,6 +25,11 @@ from tests.clusters import merge
 from tests.made import made, refer
 
 FULL = "couldn't assign flavors to pod set main: insufficient unused quota for nvidia.com/gpu in flavor l40s, 2 more needed"
+RESET = {
+    "admissionChecks": [
+        {"name": "予算", "state": "Pending", "message": "Reset to Pending after eviction. Previously: Rejected"}
+    ]
+}
 NEVER = (
     "couldn't assign flavors to pod set main: insufficient quota for nvidia.com/gpu in flavor spot, previously considered "
     "podsets requests (0) + current podset request (2) > maximum capacity (0)"
@@ -217,15 +222,7 @@ CASES = {
         off(
             "DeactivatedDueToAdmissionCheck",
             REJECTED,
-            status={
-                "admissionChecks": [
-                    {
-                        "name": "予算",
-                        "state": "Pending",
-                        "message": "Reset to Pending after eviction. Previously: Rejected",
-                    }
-                ]
-            },
+            status=RESET,
         ),
         "admission-check-rejected",
         "queue",
@@ -238,15 +235,7 @@ CASES = {
         off(
             "AdmissionCheck",
             "At least one admission check is false",
-            status={
-                "admissionChecks": [
-                    {
-                        "name": "予算",
-                        "state": "Pending",
-                        "message": "Reset to Pending after eviction. Previously: Rejected",
-                    }
-                ]
-            },
+            status=RESET,
         ),
         "admission-check-rejected",
         "queue",

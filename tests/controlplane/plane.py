@@ -21,7 +21,7 @@ import subprocess
 import threading
 import time
 import urllib.request
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -562,15 +562,6 @@ class ControlPlane:
                 return bool(response.read())
 
         self.wait(ready, "kueue")
-
-    @contextlib.contextmanager
-    def without_kueue(self) -> Iterator[None]:
-        """An outage of Kueue: the process is gone, its webhooks are not registered; both come back afterwards."""
-        self.pause("kueue")
-        try:
-            yield
-        finally:
-            self.resume("kueue")
 
     # --- nodes ------------------------------------------------------------------------------------------------------------
 
