@@ -12,11 +12,19 @@ from tests import postgres
 _THRESHOLD = gc.get_threshold()
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep all tests that need the control plane in one process, where tests run in several: there is one of it."""
+    for item in items:
+        if item.get_closest_marker("live") is not None:
+            item.add_marker(pytest.mark.xdist_group("live"))
+
+
 @pytest.fixture(autouse=True)
 def _process_as_it_was() -> Iterator[None]:
-    """What a command sets up for its process (quiet logs, a garbage collector that seldom looks) ends with its test."""
+    """What a command sets up for its process (quiet logs, a garbage collector that seldom or never looks) ends with its test."""
     yield
     structlog.reset_defaults()
+    gc.enable()
     if gc.get_threshold() != _THRESHOLD:
         gc.set_threshold(*_THRESHOLD)
         gc.unfreeze()

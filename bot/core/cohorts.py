@@ -11,8 +11,10 @@ mean "no limit", a missing amount is 0. The rules are Kueue's (`pkg/cache/schedu
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import field, replace
+from dataclasses import replace
 from typing import Literal
+
+import msgspec
 
 from bot.core.quantity import MAX
 from bot.core.records import dataclass
@@ -46,15 +48,17 @@ class Limits:
     lending: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
-    """A ClusterQueue or Cohort: its quota, its own usage (ClusterQueues only) and the name of its parent Cohort."""
+class Node(msgspec.Struct, frozen=True):
+    """A ClusterQueue or Cohort: its quota, its own usage (ClusterQueues only) and the name of its parent Cohort.
+
+    A struct, as the objects are: a wide cluster has thousands of them.
+    """
 
     kind: NodeKind
     name: str
     parent: str = ""
-    quota: Mapping[Key, Limits] = field(default_factory=dict)
-    usage: Mapping[Key, int] = field(default_factory=dict)
+    quota: Mapping[Key, Limits] = msgspec.field(default_factory=dict)
+    usage: Mapping[Key, int] = msgspec.field(default_factory=dict)
 
     @property
     def id(self) -> NodeId:
@@ -92,7 +96,7 @@ class Tree:
         for node in self._nodes.values():
             if node.parent:
                 self._children.setdefault(node.parent, []).append(node)
-        self._kept: dict[tuple[str, NodeId, Key], int] = {}
+        self._kept: dict[tuple[str, str, Key], int] = {}
 
     @property
     def nodes(self) -> tuple[Node, ...]:
@@ -136,29 +140,42 @@ class Tree:
 
     def subtree(self, which: NodeId, key: Key) -> int:
         """Give a node's quota with what its children hand up."""
-        kept = self._kept.get(("subtree", which, key))
-        if kept is None:
-            kept = self.limits(which, key).nominal
-            if which[0] == "Cohort":
-                for child in self._children.get(which[1], ()):
-                    kept = add(kept, less(self.subtree(child.id, key), self.local(child.id, key)))
-            self._kept["subtree", which, key] = kept
-        return kept
+        return self._subtree(self._nodes[which], key)
 
     def local(self, which: NodeId, key: Key) -> int:
         """Give the part of a node's quota that it lends to nobody."""
-        lending = self.limits(which, key).lending
-        return 0 if lending is None else max(0, less(self.subtree(which, key), lending))
+        return self._local(self._nodes[which], key)
 
     def usage(self, which: NodeId, key: Key) -> int:
         """Give what is reserved in a ClusterQueue, or what the children of a Cohort use beyond what they keep."""
-        kept = self._kept.get(("usage", which, key))
+        return self._usage(self._nodes[which], key)
+
+    def _subtree(self, node: Node, key: Key) -> int:
+        total = node.quota.get(key, _NONE).nominal
+        if node.kind == "ClusterQueue":
+            return total
+        kept = self._kept.get(("subtree", node.name, key))
         if kept is None:
-            kept = self._nodes[which].usage.get(key, 0)
-            if which[0] == "Cohort":
-                for child in self._children.get(which[1], ()):
-                    kept = add(kept, max(0, less(self.usage(child.id, key), self.local(child.id, key))))
-            self._kept["usage", which, key] = kept
+            for child in self._children.get(node.name, ()):
+                total = add(total, less(self._subtree(child, key), self._local(child, key)))
+            kept = self._kept["subtree", node.name, key] = total
+        return kept
+
+    def _local(self, node: Node, key: Key) -> int:
+        lending = node.quota.get(key, _NONE).lending
+        return 0 if lending is None else max(0, less(self._subtree(node, key), lending))
+
+    def _usage(self, node: Node, key: Key) -> int:
+        total = node.usage.get(key, 0)
+        if node.kind == "ClusterQueue":
+            return total
+        kept = self._kept.get(("usage", node.name, key))
+        if kept is None:
+            for child in self._children.get(node.name, ()):
+                used = self._usage(child, key)
+                if used:  # most ClusterQueues of a wide cluster use none of it
+                    total = add(total, max(0, less(used, self._local(child, key))))
+            kept = self._kept["usage", node.name, key] = total
         return kept
 
     # --- the two figures ---
@@ -209,27 +226,32 @@ class Tree:
 
     def without_borrowing_limits(self, nodes: Iterable[NodeId]) -> "Tree":
         """Give the tree without the borrowing limits of some nodes."""
-        return self._changed(nodes, lambda limits: replace(limits, borrowing=None))
+        return self._changed(
+            nodes, lambda limits: limits if limits.borrowing is None else replace(limits, borrowing=None)
+        )
 
     def without_lending_limits(self) -> "Tree":
         """Give the tree in which everybody lends everything."""
-        return self._changed(self._nodes, lambda limits: replace(limits, lending=None))
+        return self._changed(
+            self._nodes, lambda limits: limits if limits.lending is None else replace(limits, lending=None)
+        )
 
     def empty(self) -> "Tree":
         """Give the tree with nothing in use."""
-        return Tree(replace(node, usage={}) for node in self._nodes.values())
+        return Tree(msgspec.structs.replace(node, usage={}) for node in self._nodes.values())
 
     def with_usage(self, queue: NodeId, more: Mapping[Key, int]) -> "Tree":
         """Give the tree in which a ClusterQueue uses that much more."""
         node = self._nodes[queue]
         usage = {**node.usage, **{key: add(node.usage.get(key, 0), value) for key, value in more.items()}}
-        return Tree(replace(item, usage=usage) if item.id == queue else item for item in self._nodes.values())
+        changed = msgspec.structs.replace(node, usage=usage)
+        return Tree(changed if item is node else item for item in self._nodes.values())
 
     def _changed(self, which: Iterable[NodeId], change: Callable[[Limits], Limits]) -> "Tree":
         wanted = set(which)
-        return Tree(
-            replace(node, quota={key: change(limits) for key, limits in node.quota.items()})
-            if node.id in wanted
-            else node
-            for node in self._nodes.values()
-        )
+
+        def changed(node: Node) -> Node:
+            quota = {key: change(limits) for key, limits in node.quota.items()}
+            return msgspec.structs.replace(node, quota=quota) if quota != node.quota else node
+
+        return Tree(changed(node) if node.id in wanted else node for node in self._nodes.values())

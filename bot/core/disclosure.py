@@ -10,7 +10,7 @@ that stand in text from the cluster (Kueue's own words, a field's value) are str
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from itertools import pairwise
 from typing import Any
@@ -115,11 +115,13 @@ class _Veil:
                     continue
                 known = kinds.BY_NAME.get(kind)
                 if known is not None and not known.namespaced and kind not in {*_TENANTS_OWN, "Namespace"}:
-                    self._known.update(item.name for item in items)  # everybody may see what belongs to the cluster
+                    self._known.update(
+                        item.metadata.name for item in items
+                    )  # everybody may see what belongs to the cluster
                     continue
                 for namespace, members in snapshot.places(kind).items():
                     self._judge_all(kind, namespace, [item.metadata.name for item in members])
-                for named in {named for item in items for named in _names_in(item)}:
+                for named in _names_in(kind, items):
                     self._judge(*named)
         for holder in self._answer.holders:
             self._judge("Workload", holder.namespace, holder.workload)
@@ -367,21 +369,27 @@ class _Veil:
         return replace(ahead, jobs=tuple(jobs))
 
 
-def _names_in(item: o.KubeObject) -> Iterator[tuple[str, str, str]]:
-    """Give (kind, namespace, name) of what an object names, which may not have been read itself."""
-    for owner in item.metadata.owner_references:
-        if owner.kind != "Node":  # the only one without a namespace that owns what has one
-            yield owner.kind, item.namespace, owner.name
-    if isinstance(item, o.ClusterQueue):
-        yield "Cohort", "", item.cohort
-    elif isinstance(item, o.Cohort):
-        yield "Cohort", "", item.parent
-    elif isinstance(item, o.LocalQueue):
-        yield "ClusterQueue", "", item.spec.cluster_queue
-    elif isinstance(item, o.Workload):
-        yield "LocalQueue", item.namespace, item.spec.queue_name
-        if item.status.admission is not None:
-            yield "ClusterQueue", "", item.status.admission.cluster_queue
+def _names_in(kind: str, items: Sequence[o.KubeObject]) -> set[tuple[str, str, str]]:
+    """Give (kind, namespace, name) of what objects of a kind name, which may not have been read itself."""
+    found = {
+        (owner.kind, item.namespace, owner.name)
+        for item in items
+        for owner in item.metadata.owner_references
+        if owner.kind != "Node"  # the only one without a namespace that owns what has one
+    }
+    match kind:
+        case "ClusterQueue":
+            found |= {("Cohort", "", item.cohort) for item in items if isinstance(item, o.ClusterQueue)}
+        case "Cohort":
+            found |= {("Cohort", "", item.parent) for item in items if isinstance(item, o.Cohort)}
+        case "LocalQueue":
+            found |= {("ClusterQueue", "", i.spec.cluster_queue) for i in items if isinstance(i, o.LocalQueue)}
+        case "Workload":
+            workloads = [item for item in items if isinstance(item, o.Workload)]
+            found |= {("LocalQueue", item.namespace, item.spec.queue_name) for item in workloads}
+            admissions = (item.status.admission for item in workloads)
+            found |= {("ClusterQueue", "", each.cluster_queue) for each in admissions if each is not None}
+    return found
 
 
 def _own_path(snapshot: Snapshot | None, namespaces: set[str]) -> set[tuple[str, str]]:

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from msgspec import structs
+
 from bot.core import objects as o
 from bot.core.cohorts import CohortRing, Key, Limits, Node, NodeId, Tree, add
 from bot.core.digest import Report, Selection
@@ -334,7 +336,7 @@ class _Trial:
                     if flavor is not None:
                         amounts[flavor, resource] = amounts.get((flavor, resource), 0) + value
             taken.append(amounts)
-            tree = self._with(tree, lambda node, amounts=amounts: replace(node, usage=_plus(node.usage, amounts)))  # type: ignore[misc]
+            tree = self._with(tree, lambda node, more=amounts: structs.replace(node, usage=_plus(node.usage, more)))  # type: ignore[misc]
         return taken
 
     def _with(self, tree: Tree, change: Callable[[Node], Node]) -> Tree:
@@ -402,7 +404,7 @@ class _Trial:
 
     def _quota(self, key: Key, limits: Limits, extra: int) -> Tree:
         raised = replace(limits, nominal=add(limits.nominal, extra))
-        return self._with(self.tree, lambda node: replace(node, quota={**node.quota, key: raised}))
+        return self._with(self.tree, lambda node: structs.replace(node, quota={**node.quota, key: raised}))
 
 
 def _plus(one: Mapping[Key, int], other: Mapping[Key, int]) -> dict[Key, int]:

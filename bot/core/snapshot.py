@@ -127,7 +127,7 @@ class Snapshot:
     @cached_property
     def _by_uid(self) -> dict[str, o.KubeObject]:
         everything = [*self.foreign, *(item for items in self.objects.values() for item in items)]
-        return {item.metadata.uid: item for item in everything if item.metadata.uid}
+        return {uid: item for item in everything if (uid := item.metadata.uid)}
 
     @cached_property
     def _read(self) -> frozenset[tuple[str, str, str, str]]:
@@ -150,7 +150,9 @@ class Snapshot:
     def follow(self, earlier: "Snapshot") -> None:
         """Take over from an earlier snapshot how to find the objects of those kinds that are the same tuple."""
         for key, value in earlier._once.items():  # noqa: SLF001 - of the same class
-            if key[0] in {"by name", "by namespace"} and self.objects.get(key[1]) is earlier.objects.get(key[1]):
+            if key[0] in {"by name", "by namespace", "typed"} and self.objects.get(key[1]) is earlier.objects.get(
+                key[1]
+            ):
                 self._once[key] = value
 
     def is_served(self, kind: str) -> bool:
@@ -191,16 +193,16 @@ class Snapshot:
 
     def places(self, kind: str) -> Mapping[str, tuple[o.KubeObject, ...]]:
         """Give the objects of a kind that were read, perhaps not all, by namespace. Never raises."""
-        return self.once(("by namespace", kind), lambda: _by_namespace(self.objects.get(kind, ())))
+        return self.once(("by namespace", kind), lambda: _by_namespace(kind, self.objects.get(kind, ())))
 
     def look(self, kind: str, name: str, namespace: str = "") -> o.KubeObject | None:
         """Give an object if it was read; None says nothing about absence. Never raises."""
-        # by kind: most questions look up few of the kinds that were read
-        index = self._once.get(("by name", kind))
+        # by kind and namespace: most questions look up few of those that were read
+        index = self._once.get(("by name", kind, namespace))
         if index is None:
-            index = {((meta := item.metadata).namespace, meta.name): item for item in self.objects.get(kind, ())}
-            self._once["by name", kind] = index
-        found: o.KubeObject | None = index.get((namespace, name))
+            index = {item.metadata.name: item for item in self.places(kind).get(namespace, ())}
+            self._once["by name", kind, namespace] = index
+        found: o.KubeObject | None = index.get(name)
         return found
 
     def find(self, kind: str, name: str, namespace: str = "") -> o.KubeObject | None:
@@ -234,8 +236,14 @@ class Snapshot:
 
         Raises Unknown when `read` is "full" and the place was not read in full.
         """
-        items = self.every(kind.__name__, namespace or "") if read == "full" else self.seen(kind.__name__, namespace)
-        return tuple(item for item in items if isinstance(item, kind))
+        name = kind.__name__
+        if read == "full":
+            self.require(name, namespace or "")
+            namespace = namespace or None
+        place = () if namespace is None else (namespace,)
+        return self.once(
+            ("typed", name, *place), lambda: tuple(i for i in self.seen(name, namespace) if isinstance(i, kind))
+        )
 
     def one_of(self, kind: type[T], name: str, namespace: str = "") -> T | None:
         """`find` for a kind that has a struct of its own. Raises Unknown when its place was not read."""
@@ -248,7 +256,10 @@ class Snapshot:
         return found if isinstance(found, kind) else None
 
 
-def _by_namespace(items: Iterable[o.KubeObject]) -> dict[str, tuple[o.KubeObject, ...]]:
+def _by_namespace(kind: str, items: tuple[o.KubeObject, ...]) -> dict[str, tuple[o.KubeObject, ...]]:
+    known = kinds.BY_NAME.get(kind)
+    if known is not None and not known.namespaced:
+        return {"": items} if items else {}
     found: dict[str, list[o.KubeObject]] = {}
     for item in items:
         found.setdefault(item.metadata.namespace, []).append(item)

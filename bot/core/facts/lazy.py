@@ -15,28 +15,30 @@ class fact(Generic[T]):  # noqa: N801 - used as a decorator
         """Take the method that computes the fact."""
         self._compute = compute
         self.__doc__ = compute.__doc__
-        self._key = f"_fact_{compute.__name__}"
+        self._name = compute.__name__
 
     def __set_name__(self, owner: type, name: str) -> None:
         """Remember under which name the value is kept."""
-        self._key = f"_fact_{name}"
+        self._name = name
 
     @overload
     def __get__(self, instance: None, owner: type) -> "fact[T]": ...
     @overload
     def __get__(self, instance: object, owner: type) -> T: ...
     def __get__(self, instance: object | None, owner: type) -> "T | fact[T]":
-        """Give the value, computed at most once per instance. Raises Unknown when it cannot be known."""
+        """Give the value, computed at most once per instance. Raises Unknown when it cannot be known.
+
+        The value takes this descriptor's place in the instance, so that nothing but the first look comes here.
+        """
         if instance is None:
             return self
         kept = instance.__dict__
-        if self._key not in kept:
-            try:
-                kept[self._key] = self._compute(instance)
-            except Unknown as unknown:
-                kept[self._key] = unknown
-        value = kept[self._key]
-        if isinstance(value, Unknown):
-            raise Unknown(value.reason)
-        result: T = value
-        return result
+        unknown = f"_unknown_{self._name}"
+        if unknown in kept:
+            raise Unknown(kept[unknown])
+        try:
+            value = kept[self._name] = self._compute(instance)
+        except Unknown as error:
+            kept[unknown] = error.reason
+            raise
+        return value

@@ -5,7 +5,7 @@ cannot be read, the scheduler's own text stands in (`scheduler_text`), with cert
 """
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -19,7 +19,7 @@ from bot.core.facts.autoscaler import Autoscaler, node_coming, why_no_node
 from bot.core.facts.lazy import fact
 from bot.core.facts.pods import is_over
 from bot.core.objects import condition
-from bot.core.quantity import amount
+from bot.core.quantity import Quantity, amount
 from bot.core.records import dataclass
 from bot.core.scheduler_text import Filter, Verdict
 from bot.core.scheduling import CORE
@@ -202,13 +202,19 @@ class Nodes:
             found[pod.spec.node_name].append(pod)
         return {name: tuple(pods) for name, pods in found.items()}
 
-    def offers(self, node: o.Node, resource: str) -> int:
-        """Give what a node offers of one resource to pods, in Kueue's unit: for many nodes. Raises Unknown as `allocatable`."""
-        text = (node.status.allocatable or node.status.capacity).get(resource)
+    def sum_of(self, nodes: Iterable[o.Node], resource: str) -> int:
+        """Give what nodes offer of one resource to pods together, in Kueue's unit. Raises Unknown as `allocatable`."""
+        counts: Counter[Quantity] = Counter()  # many are alike
+        for node in nodes:
+            text = (node.status.allocatable or node.status.capacity).get(resource)
+            if text is not None:
+                counts[text] += 1
+            else:
+                self.allocatable(node)  # says nothing of it, or nothing at all
         try:
-            return amount(resource, text) if text is not None else self.allocatable(node).get(resource, 0)
+            return sum(amount(resource, text) * count for text, count in counts.items())
         except ValueError as error:
-            reason = f"nodes {node.name}: {error}"
+            reason = f"nodes: {error}"
             raise Unknown(reason) from error
 
     def allocatable(self, node: o.Node) -> dict[str, int]:

@@ -38,7 +38,7 @@ def quota_exceeds_nodes(facts: Facts) -> Found | None:
             continue
         labels = item.spec.node_labels.items()
         nodes = [node for node in facts.nodes.all if labels <= node.metadata.labels.items()]
-        held = sum(facts.nodes.offers(node, resource) for node in nodes)
+        held = facts.nodes.sum_of(nodes, resource)
         promised = facts.quota.tree.capacity(("ClusterQueue", queue.name), (flavor, resource)).amount
         if not held and resource not in requested:
             continue
