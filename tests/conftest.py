@@ -12,6 +12,7 @@ from tests import postgres
 _THRESHOLD = gc.get_threshold()
 
 
+@pytest.hookimpl(tryfirst=True)  # before the marks are looked at
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Keep all tests that need the control plane in one process, where tests run in several: there is one of it."""
     for item in items:
