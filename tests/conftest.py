@@ -3,21 +3,30 @@
 import gc
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import structlog
+from xdist.scheduler import LoadScopeScheduling
 
 from tests import postgres
 
 _THRESHOLD = gc.get_threshold()
 
 
-@pytest.hookimpl(tryfirst=True)  # before the marks are looked at
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep all tests that need the control plane in one process, where tests run in several: there is one of it."""
-    for item in items:
-        if item.get_closest_marker("live") is not None:
-            item.add_marker(pytest.mark.xdist_group("live"))
+class _Apart(LoadScopeScheduling):  # type: ignore[misc]
+    """Shares out whole files, in their order; those that need the control plane go to one process: there is one of it."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = nodeid.partition("::")[0]
+        return str(Path(file).parent) if file.startswith("tests/controlplane/") else file
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> _Apart:
+    """Say how tests are shared out where they run in several processes (`-n 2`)."""
+    config.option.loadscopereorder = False
+    return _Apart(config, log)
 
 
 @pytest.fixture(autouse=True)

@@ -58,7 +58,7 @@ def test_one_command_for_the_demo_and_one_for_the_tests() -> None:
     assert len(block("demo").splitlines()) == 1
     assert block("demo").endswith(".venv/bin/whypending demo")
     assert len(block("tests").splitlines()) == 1
-    assert block("tests").endswith(".venv/bin/python -m pytest -n 2 --dist loadgroup")
+    assert block("tests").endswith(".venv/bin/python -m pytest -n 2")
 
 
 def test_the_ci_script_runs_the_readmes_test_command_and_every_check() -> None:
