@@ -130,6 +130,24 @@ def test_a_flavor_that_borrows_is_passed_over_where_the_queue_says_so() -> None:
     assert quota(shy, other, cohort("co"), waiting(gpu=4)).assignment_now == {("main", "gpu"): "spot"}
 
 
+def test_of_flavors_that_borrow_the_one_with_the_nearest_quota() -> None:
+    quotas = {"far": {"gpu": 0}, "near": {"gpu": 0}}
+    tree = (
+        cohort("all"),
+        cohort("half", parent="all"),
+        queue("upper", {"far": {"gpu": 8}}, cohort="all"),
+        queue("near-cq", {"near": {"gpu": 8}}, cohort="half"),
+    )
+    shy = queue("gpu-cq", quotas, cohort="half", flavorFungibility={"whenCanBorrow": "TryNextFlavor"})
+    assert quota(shy, *tree, waiting(gpu=4)).assignment_now == {("main", "gpu"): "near"}
+    # what is left beside it does not do: both come from the root, and the first one is taken
+    held = holder("a", "near-cq", {"gpu": ("near", 2)})
+    more = queue("top", {"near": {"gpu": 8}}, cohort="all")
+    assert quota(shy, *tree, more, held, waiting(gpu=7)).assignment_now == {("main", "gpu"): "far"}
+    eager = queue("gpu-cq", quotas, cohort="half")
+    assert quota(eager, *tree, waiting(gpu=4)).assignment_now == {("main", "gpu"): "far"}
+
+
 def test_partial_admission_counts_at_its_smallest_size() -> None:
     only = queue("gpu-cq", {"f": {"gpu": 4}})
     assert quota(only, waiting("train", pod_set(count=8, gpu=1))).verdict == "never"

@@ -218,6 +218,31 @@ class Tree:
             bound = Bound(add(subtree, borrowing), *which, "borrowingLimit")
         return bound
 
+    def distance(self, queue: NodeId, key: Key, more: int) -> int:
+        """Give how far from a ClusterQueue the quota for that much more would come from: 0 where it is its own.
+
+        Else the height of the lowest Cohort above it whose subtree has it, the root's where none has
+        (`pkg/scheduler/preemption/classical`). Raises CohortRing as `available` does.
+        """
+        limits, path = self.limits(queue, key), self.path(queue)
+        if len(path) == 1 or add(self.usage(queue, key), more) <= limits.nominal:
+            return 0
+        missing = less(more, self._unused(queue, key))
+        for cohort in path[1:]:
+            if add(self.usage(cohort, key), missing) <= self.subtree(cohort, key):
+                return self._height(cohort[1])
+            missing = less(missing, self._unused(cohort, key))
+        return self._height(path[-1][1])
+
+    def _unused(self, which: NodeId, key: Key) -> int:
+        """What a node keeps for itself and does not use."""
+        return max(0, less(self.local(which, key), self.usage(which, key)))
+
+    def _height(self, cohort: str) -> int:
+        """How many levels are below a Cohort."""
+        below = self._children.get(cohort, ())
+        return max((1 + (self._height(child.name) if child.kind == "Cohort" else 0) for child in below), default=0)
+
     # --- what if ---
 
     def borrowing(self, which: NodeId, key: Key) -> int:

@@ -562,9 +562,9 @@ def _topology_freed(facts: "Facts") -> Match | None:
     if not rooms or not all(room.enough for room in rooms):
         return None
     room = rooms[0]
+    pods = f"all {room.wanted} pods" if room.wanted > 1 else "its pod"
     return Match(
-        f"the nodes of flavor {quoted(room.flavor)} have room for all {room.wanted} pods, and Kueue's text still says that they "
-        "have not",
+        f"the nodes of flavor {quoted(room.flavor)} have room for {pods}, and Kueue's text still says that they have not",
         (
             _said(facts),
             Evidence(subject("Topology", room.topology), "pods that fit", f"{room.fits} of {room.wanted}", "computed"),

@@ -21,6 +21,7 @@ A file in `scenarios/` is YAML. Short forms stand for whole objects, everything 
     ask: team-a/train          kind: Job       later: 600                   # asked as if it were 600 seconds later
     then: {headline: [...], stage: [...], also: [...], context: [...], mentions: [...], without: [...], avoid: [...],
            quota: [...], pods: {...}}
+    after: [...]               # steps that the living cluster must then go through: they show that the answer was right
 
 Objects are made in the order above; `until` waits for what Kueue, the scheduler or a controller must have done first.
 An owner without a uid is looked up. A program that a step stopped runs again before the next scenario; while Kueue is
@@ -221,6 +222,11 @@ class Player:
             )
         self._fill(content)
         for step in content.get("steps", []):
+            self.step(step)
+
+    def go_on(self, scenario: Scenario) -> None:
+        """Carry out what must then happen."""
+        for step in scenario.content.get("after", []):
             self.step(step)
 
     def _fill(self, content: Body) -> None:

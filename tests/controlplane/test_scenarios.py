@@ -43,8 +43,10 @@ def test_scenario(
             filed["complete"] = True
         assert not wrong(filed, question["then"]), f"{question['ask']}, asked of the recording"
 
-    Player(plane, ask, worker).play(scenario)
+    player = Player(plane, ask, worker)
+    player.play(scenario)
     ask(scenario.content)
+    player.go_on(scenario)
 
 
 def test_the_command_itself(plane: ControlPlane, kubeconfig: Path) -> None:

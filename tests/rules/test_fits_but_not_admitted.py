@@ -29,6 +29,13 @@ def test_a_taint_that_the_flavor_itself_tolerates() -> None:
     )
 
 
+def test_a_taint_that_the_flavor_no_longer_has() -> None:
+    text = "couldn't assign flavors to pod set main: untolerated taint {dedicated tests NoSchedule <nil>} in flavor f"
+    answer = small(queue("gpu-cq", {"f": {"gpu": 8}}), waiting(gpu=1, text=text)).ask("team-a/train")
+    assert answer.headline.rule == "fits-but-not-admitted"
+    assert "do not tolerate dedicated of flavor f, which it does not have any more" in answer.headline.sentence
+
+
 def test_a_workload_that_asks_for_nothing_fits() -> None:
     answer = small(queue("gpu-cq", {"f": {"gpu": 8}}), waiting()).ask("team-a/train")
     assert answer.headline.rule == "fits-but-not-admitted"

@@ -1,8 +1,8 @@
 """Kueue's flavor assignment over known figures: each pod set to one flavor per resource group, and how near it comes.
 
 Pure. As Kueue does it (`pkg/scheduler/flavorassigner`): pod sets one after another, each seeing what the earlier ones
-took; in every resource group the first flavor in which all its resources fit. Where nothing fits, the nearest flavor
-tells why: excluded < never < wait < fits.
+took; in every resource group the first flavor in which all its resources fit, or where the ClusterQueue would rather not
+borrow the one with the nearest quota. Where nothing fits, the nearest flavor tells why: excluded < never < wait < fits.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -47,7 +47,7 @@ class Offer:
     groups: tuple[Group, ...]
     exclusion: Excludes
     borrows_last: bool = False
-    """flavorFungibility.whenCanBorrow TryNextFlavor: a later flavor without borrowing is preferred."""
+    """flavorFungibility.whenCanBorrow TryNextFlavor: of the flavors with room the one with the nearest quota is preferred."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,11 +329,16 @@ class _Placing:
         )
         return FlavorResult(flavor, figures, unit.names, self.offer.exclusion(flavor, unit.pod_sets))
 
+    def _distance(self, option: FlavorResult) -> int:
+        """How far from the ClusterQueue the quota for all resources of a flavor would come from."""
+        tree, queue = self.offer.tree, self.offer.queue
+        return max(tree.distance(queue, (f.flavor, f.resource), f.requested) for f in option.figures)
+
     def _choose(self, unit: _Unit, at: int, group: Group, wanted: Mapping[str, int]) -> None:
         options = [self._option(unit, flavor, wanted, self.taken) for flavor in group.flavors]
         fitting = [option for option in options if option.verdict == "fits"]
-        if self.offer.borrows_last:
-            fitting.sort(key=lambda option: any(f.used + f.requested > f.nominal for f in option.figures))
+        if self.offer.borrows_last and len(fitting) > 1:
+            fitting.sort(key=self._distance)
         best = fitting[0] if fitting else min(options, key=lambda option: option.rank, default=None)
         unit.verdict[at] = best.verdict if best is not None else "excluded"
         unit.tried[at] = tuple(replace(option, pod_sets=self._with_earlier(unit, option, wanted)) for option in options)

@@ -125,11 +125,12 @@ def _outdated(facts: Facts) -> str:
             flavor = facts.queue.flavor(reason.flavor)
             taints = [t for t in flavor.spec.node_taints if t.key == reason.key] if flavor is not None else []
             shown = words.listing(quoted(taint_text(taint)) for taint in taints) if taints else quoted(reason.key)
-            by = (
-                "the flavor itself tolerates"
-                if flavor and not untolerated(taints, flavor.spec.tolerations)
-                else "does not keep it out"
-            )
+            if flavor is not None and not taints:
+                by = "it does not have any more"
+            elif flavor is not None and not untolerated(taints, flavor.spec.tolerations):
+                by = "the flavor itself tolerates"
+            else:
+                by = "does not keep it out"
             claims.append(
                 f"its text says that the pods do not tolerate {shown} of flavor {quoted(reason.flavor)}, which {by}"
             )
