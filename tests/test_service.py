@@ -1,22 +1,25 @@
 """The service: several clusters, an answer whatever happens, links, and what the command line calls."""
 
 import asyncio
+import gc
 import os
 import subprocess
 import sys
 import threading
+import weakref
 from pathlib import Path
 
 import pytest
 import yaml
 
 from bot import service as service_module
+from bot.core.disclosure import Audience, disclose
 from bot.core.reference import JobRef
 from bot.demo.apiserver import Fault, RecordedApi
 from bot.kube.client import Cluster
 from bot.kube.reader import Reader
 from bot.render.links import Templates
-from bot.service import Service, Site, UnknownClusterError
+from bot.service import Service, Site, UnknownClusterError, look
 from bot.settings import Cluster as ClusterSettings
 from tests.clusters import RECORDINGS
 
@@ -40,6 +43,21 @@ async def test_each_question_goes_to_its_cluster() -> None:
     assert (there.headline.rule, there.cluster) == ("image-not-pulled", "west")
     assert nowhere.outlook == "unknown"
     assert "there is no cluster 'north'" in nowhere.gaps[0].reason
+
+
+@pytest.mark.parametrize("name", ["quota-in-use", "image-pull", "job-not-found", "topology-no-fit", "plain-pod"])
+async def test_what_was_read_for_a_question_does_not_wait_for_the_garbage_collector(name: str) -> None:
+    async with server(name).serve() as url, Service({"": Site(Cluster(url=url))}, shared_seconds=0) as service:
+        gc.disable()
+        audience = Audience("namespace", "team-a")
+        snapshot = await service.snapshot(TRAIN)
+        answer = service.diagnose(snapshot, TRAIN)
+        disclose(answer, audience, snapshot)
+        look(snapshot, TRAIN, answer, audience)
+        gone = weakref.ref(snapshot)
+        del snapshot
+        await asyncio.sleep(0)
+        assert gone() is None
 
 
 async def test_a_cluster_that_cannot_be_reached_still_gets_an_answer() -> None:

@@ -6,6 +6,7 @@ place in the line can tell members apart: what they ask of it turns from false t
 that members between two with the same answer have it as well.
 """
 
+import contextlib
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -384,11 +385,10 @@ class Survey:
         yield from self._between(members, answers, middle, high)
 
     def _places(self, workload: o.Workload) -> Mapping[tuple[str, str], int]:
-        facts = Facts(self.snapshot, JobRef(workload.namespace, workload.name, "Workload"), self.thresholds)
-        try:
+        ref = JobRef(workload.namespace, workload.name, "Workload")
+        with Facts(self.snapshot, ref, self.thresholds) as facts, contextlib.suppress(Unknown):
             return {(w.namespace, w.name): at for at, w in enumerate(facts.order.line_up)}
-        except Unknown:
-            return {}
+        return {}
 
     def _ask(self, workload: o.Workload, snapshot: Snapshot | None = None) -> Cause:
         self.diagnoses += 1

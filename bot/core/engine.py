@@ -38,14 +38,16 @@ def diagnose(
     snapshot: Snapshot, ref: JobRef, thresholds: Thresholds | None = None, rules: Sequence[Rule] = RULES
 ) -> Diagnosis:
     """Give the one answer to a question about a snapshot. Never raises; the same input always gives the same answer."""
-    return _Run(Facts(snapshot, ref, thresholds), rules).diagnosis()
+    with Facts(snapshot, ref, thresholds) as facts:
+        return _Run(facts, rules).diagnosis()
 
 
 def headline(
     snapshot: Snapshot, ref: JobRef, thresholds: Thresholds | None = None, rules: Sequence[Rule] = RULES
 ) -> Verdict:
     """Give the headline of `diagnose` alone: for many questions about one snapshot. Never raises."""
-    return _Run(Facts(snapshot, ref, thresholds), rules).first()
+    with Facts(snapshot, ref, thresholds) as facts:
+        return _Run(facts, rules).first()
 
 
 def _finding(rule: Rule, found: Found) -> Finding:
@@ -65,11 +67,13 @@ class _Run:
         self.facts = facts
         self.rules = rules
         if not nested:  # an answer about one of several asks no further: that could go on for ever
-            facts.answer_for = lambda ref: _Run(
-                Facts(facts.snapshot, ref, facts.thresholds), rules, nested=True
-            ).diagnosis()
+            facts.answer_for = self._other
         self.not_checked: list[NotChecked] = []
         self.faults: list[str] = []
+
+    def _other(self, ref: JobRef) -> Diagnosis:
+        with Facts(self.facts.snapshot, ref, self.facts.thresholds) as facts:
+            return _Run(facts, self.rules, nested=True).diagnosis()
 
     def diagnosis(self) -> Diagnosis:
         fired: list[tuple[int, Rule, Finding]] = []

@@ -6,6 +6,7 @@ Told at once, because it is over or somebody must act: finished, running, admitt
 Something else than what was told for five times as long is told even where it never comes to rest.
 """
 
+import contextlib
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
@@ -282,11 +283,11 @@ def agrees(told: State, marks: tuple[Mark, ...]) -> bool:
 
 def observe(snapshot: Snapshot, ref: JobRef, answer: Diagnosis) -> State | None:
     """Reduce an answer to its state; None when it does not tell how far the job is."""
-    facts = Facts(snapshot, ref)
     headline = answer.headline
     try:
-        phase = facts.identity.phase
-        target, root, workload = facts.identity.target, facts.identity.root, facts.identity.workload
+        with Facts(snapshot, ref) as facts:
+            phase = facts.identity.phase
+            target, root, workload = facts.identity.target, facts.identity.root, facts.identity.workload
     except Unknown:
         return None
     if phase == "unresolved":
@@ -313,10 +314,9 @@ def observe(snapshot: Snapshot, ref: JobRef, answer: Diagnosis) -> State | None:
 
 def workload_names(snapshot: Snapshot, ref: JobRef) -> frozenset[str]:
     """Give the names of the job's Workloads, as far as they were read."""
-    try:
-        return frozenset(workload.name for workload in Facts(snapshot, ref).identity.workloads)
-    except Unknown:
-        return frozenset()
+    with Facts(snapshot, ref) as facts, contextlib.suppress(Unknown):
+        return frozenset(workload.name for workload in facts.identity.workloads)
+    return frozenset()
 
 
 def _admitted(workload: o.Workload) -> float:

@@ -137,12 +137,12 @@ def first(ref: JobRef) -> list[Want]:
 class Plan:
     """The next reads for a question, given what was read so far."""
 
-    def __init__(self, snapshot: Snapshot, ref: JobRef) -> None:
-        """Take the snapshot so far and the question."""
-        self.snapshot = snapshot
-        self.ref = ref
-        self.facts = Facts(snapshot, ref)
-        self.kept = "LocalQueue" in snapshot.older
+    def __init__(self, facts: Facts) -> None:
+        """Take what follows from the snapshot so far for the question."""
+        self.facts = facts
+        self.snapshot = facts.snapshot
+        self.ref = facts.ref
+        self.kept = "LocalQueue" in facts.snapshot.older
         """Whether LocalQueues of other namespaces are those of a list that was kept."""
 
     def second(self) -> list[Want]:

@@ -16,6 +16,7 @@ import msgspec
 from bot.core import bundle, kinds
 from bot.core import objects as o
 from bot.core import snapshot as s
+from bot.core.facts import Facts
 from bot.core.facts.identity import each
 from bot.core.objects import is_true
 from bot.core.reference import JobRef
@@ -108,7 +109,11 @@ class _Question:
             pass
         finally:
             await self._end()
-        return await self.client.turns.take(self._whole, self._size)
+        try:
+            return await self.client.turns.take(self._whole, self._size)
+        finally:
+            # a read that failed keeps its error, which knows this question until the garbage collector looks
+            vars(self).clear()
 
     def _whole(self) -> Snapshot:
         self._derive()
@@ -117,7 +122,12 @@ class _Question:
     async def _planned(self, make: Callable[[Plan], T]) -> T:
         """Work out something from a plan of what is known so far."""
         snapshot = self._so_far()  # reads go on meanwhile
-        return await self.client.turns.take(lambda: make(Plan(snapshot, self.ref)), self._size)
+
+        def work() -> T:
+            with Facts(snapshot, self.ref) as facts:
+                return make(Plan(facts))
+
+        return await self.client.turns.take(work, self._size)
 
     @property
     def _size(self) -> int:

@@ -8,6 +8,7 @@ ClusterQueue, cohort path), `quota` (the arithmetic), `order` (who stands before
 
 from collections.abc import Callable
 from datetime import datetime
+from typing import Self
 
 from bot.core.diagnosis import Diagnosis, NotChecked
 from bot.core.facts.lazy import fact
@@ -35,6 +36,20 @@ class Facts:
         self.unchecked: tuple[NotChecked, ...] = ()
         self.answer_for: Callable[[JobRef], Diagnosis] | None = None
         """Answers another question about the same snapshot; the engine sets it, for names that several objects share."""
+
+    def __enter__(self) -> Self:
+        """Give the facts; once they are left, nothing may be asked of them any more."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Let go of all that was worked out.
+
+        The parts know one another: without this a snapshot that nobody needs any more stays until the garbage collector
+        looks, and one of a wide cluster is large.
+        """
+        parts = [vars(self).get(name) for name, value in vars(Facts).items() if isinstance(value, fact)]
+        for known in (*filter(None, parts), self):
+            vars(known).clear()
 
     @property
     def now(self) -> datetime:
