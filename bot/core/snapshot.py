@@ -4,6 +4,7 @@ Tri-state: an object is there, is proven absent (its place was read in full), or
 `require` raise `Unknown` in the third case; the engine turns that into *not checked*. Nobody else handles it.
 """
 
+import itertools
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 from datetime import UTC, datetime
@@ -100,6 +101,10 @@ class Versions:
     api: str | None = None
 
 
+_LONG = frozenset({"LocalQueue", "Node"})
+"""Kinds of which a wide cluster has thousands, and which hardly ever own anything."""
+
+
 @dataclass(frozen=True)
 class Snapshot:
     """Everything one question may look at. Immutable; the same snapshot always gives the same answer."""
@@ -126,8 +131,13 @@ class Snapshot:
 
     @cached_property
     def _by_uid(self) -> dict[str, o.KubeObject]:
-        everything = [*self.foreign, *(item for items in self.objects.values() for item in items)]
-        return {uid: item for item in everything if (uid := item.metadata.uid)}
+        items = [self.foreign, *(items for kind, items in self.objects.items() if kind not in _LONG)]
+        return {uid: item for item in itertools.chain(*items) if (uid := item.metadata.uid)}
+
+    @cached_property
+    def _long_by_uid(self) -> dict[str, o.KubeObject]:
+        items = (items for kind, items in self.objects.items() if kind in _LONG)
+        return {uid: item for item in itertools.chain(*items) if (uid := item.metadata.uid)}
 
     @cached_property
     def _read(self) -> frozenset[tuple[str, str, str, str]]:
@@ -219,7 +229,8 @@ class Snapshot:
 
     def by_uid(self, uid: str) -> o.KubeObject | None:
         """Give the object with this UID if it was read. Never raises."""
-        return self._by_uid.get(uid)
+        found = self._by_uid.get(uid)
+        return found if found is not None else self._long_by_uid.get(uid)
 
     # Typed views of the kinds that rules ask for most; the same semantics as above.
 

@@ -141,7 +141,8 @@ class _Question:
         if known is not None:
             self.served = known
             self._recall()
-            wants = [*first(self.ref), *queues(self.ref.namespace, kept=self.kept_local_queues is not None)]
+            # what is longest first
+            wants = [*queues(self.ref.namespace, kept=self.kept_local_queues is not None), *first(self.ref)]
             await self._round(self._reads(wants), 0)
         else:
             self.spent += 1
