@@ -11,6 +11,7 @@ EXPECTED = {
     "quota of cpu", "quota of memory", f"quota of {GPU}", "quota of pods",
     "amount in m", "amount in Ki", "amount in Mi", "amount in Gi", "amount in G",
     "whenCanBorrow MayStopSearch", "whenCanBorrow TryNextFlavor", "whenCanPreempt MayStopSearch", "whenCanPreempt TryNextFlavor",
+    "preference BorrowingOverPreemption", "preference PreemptionOverBorrowing",
     "withinClusterQueue LowerPriority", "withinClusterQueue Never", "reclaimWithinCohort LowerPriority",
     "reclaimWithinCohort Never",
     "1 pod sets", "2 pod sets", "3 pod sets", "minCount", "a resource that is not covered",

@@ -16,6 +16,8 @@ Body = dict[str, Any]
 GPU = "example.com/gpu"
 SEEDS = (0, 3, 5, 7, 22, 26, 32, 33)
 """The trees that every run of the tests plays: few, and everything that decides occurs in them."""
+STEEP = (0, 1)
+"""Of the trees in which the height of a quota decides."""
 PROBES = 30
 """Workloads that each of them is asked about."""
 POD_SHARE = 0.25
@@ -61,7 +63,66 @@ def tree(seed: int) -> Body:
         holder = workload(dice, f"holder-{n}", dice.choice(list(queues)), asked_of(content), large=False)
         if not _like_one_of(holder, content["objects"]):
             content["objects"].append(holder)
+    _prefer(random.Random(f"preferences {seed}"), queues)
     return content
+
+
+def _prefer(dice: random.Random, queues: Body, share: float = 0.4) -> None:
+    """Let some ClusterQueues say what they would rather do, borrow or preempt: only those may that would try every flavor."""
+    for spec in queues.values():
+        if dice.random() < share:
+            policies = {"whenCanBorrow": "TryNextFlavor", "whenCanPreempt": "TryNextFlavor"}
+            preference = dice.choice((None, "BorrowingOverPreemption", "PreemptionOverBorrowing"))
+            spec["flavorFungibility"] = policies | ({"preference": preference} if preference else {})
+
+
+def steep(seed: int) -> Body:
+    """Give a tree of three Cohorts one above the other, whose flavors have their quota at different heights.
+
+    Most of its ClusterQueues try every flavor: what they take is decided by how far away its quota is.
+    """
+    dice = random.Random(f"steep {seed}")
+    resources = ["cpu", *(["memory"] if dice.random() < 0.4 else [])]
+    cohorts: Body = {"c0": {}, "c1": {"parentName": "c0"}, "c2": {"parentName": "c1"}}
+    for spec in cohorts.values():
+        if dice.random() < 0.3:
+            spec["resourceGroups"] = [_heights(dice, resources, parent="parentName" in spec)]
+    places = ("c2", "c2", "c1", "c1", "c0", "c0")
+    queues: Body = {
+        f"q{n}": {"cohortName": cohort, "resourceGroups": [_heights(dice, resources, parent=True)]}
+        for n, cohort in enumerate(places[dice.randint(0, 2) :])
+    }
+    _prefer(dice, queues, share=0.85)
+    content: Body = {
+        "flavors": {"f0": {}, "f1": {}, "f2": {}},
+        "cohorts": cohorts,
+        "clusterQueues": queues,
+        "localQueues": {f"team-a/{name}": name for name in queues},
+        "objects": [],
+        "ask": "team-a/none",
+    }
+    for n in range(dice.randint(2, 7)):
+        holder = workload(dice, f"holder-{n}", dice.choice(list(queues)), resources, large=False)
+        if not _like_one_of(holder, content["objects"]):
+            content["objects"].append(holder)
+    return content
+
+
+def _heights(dice: random.Random, resources: list[str], *, parent: bool) -> Body:
+    """A resource group of all flavors, most of which have nothing here."""
+    cells = []
+    for flavor in dice.sample(("f0", "f1", "f2"), 3):
+        amounts = dict.fromkeys(resources, "0") if dice.random() < 0.55 else {}
+        cells.append(
+            {
+                "name": flavor,
+                "resources": [
+                    {"name": name, "nominalQuota": amounts[name]} if amounts else _cell(dice, name, parent=parent)
+                    for name in resources
+                ],
+            }
+        )
+    return {"coveredResources": resources, "flavors": cells}
 
 
 def _like_one_of(item: Body, others: Iterable[Body]) -> bool:
