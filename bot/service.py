@@ -161,12 +161,12 @@ class Service:
         """Read the cluster and give the one answer as this audience may see it. Never raises."""
         answer, snapshot = await self._answer(ref, deadline)
         # in another turn of the event loop than the answer; showing it follows at once
-        return await self._turns.take(lambda: disclose(answer, audience, snapshot))
+        return await self._turns.take(lambda: disclose(answer, audience, snapshot), snapshot.size)
 
     async def observe(self, ref: JobRef, audience: Audience, deadline: float | None = None) -> Look:
         """Read the cluster and give the answer with the job's state, for a watch. Never raises."""
         answer, snapshot = await self._answer(ref, deadline)
-        return await self._turns.take(lambda: look(snapshot, ref, answer, audience))
+        return await self._turns.take(lambda: look(snapshot, ref, answer, audience), snapshot.size)
 
     async def namespaces(self, cluster: str) -> tuple[str, ...] | None:
         """Give the names of a cluster's namespaces, sorted; None when they could not be read in full. Never raises."""
@@ -214,8 +214,7 @@ class Service:
             snapshot = await self.snapshot(ref, deadline)
         except UnknownClusterError as error:
             snapshot = _nothing(Cluster(name=ref.cluster), str(error))
-        size = sum(map(len, snapshot.objects.values()))
-        return await self._turns.take(lambda: self.diagnose(snapshot, ref), size), snapshot
+        return await self._turns.take(lambda: self.diagnose(snapshot, ref), snapshot.size), snapshot
 
     def diagnose(self, snapshot: Snapshot, ref: JobRef) -> Diagnosis:
         """Give the answer that follows from a snapshot, with links. Never raises."""

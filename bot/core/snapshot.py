@@ -129,6 +129,11 @@ class Snapshot:
     cluster: str = ""
     kueue_namespace: str = "kueue-system"
 
+    @property
+    def size(self) -> int:
+        """How many objects there are."""
+        return sum(map(len, self.objects.values()))
+
     @cached_property
     def _by_uid(self) -> dict[str, o.KubeObject]:
         items = [self.foreign, *(items for kind, items in self.objects.items() if kind not in _LONG)]

@@ -238,16 +238,18 @@ async def _walk(cluster: Cluster) -> list[Row]:
 
 @dataclass
 class _Timed:
-    """A service that notes how long its answers take."""
+    """A service that notes how long its answers take, and when they are there, in seconds."""
 
     service: Service
     times: list[float] = field(default_factory=list)
+    moments: list[float] = field(default_factory=list)
     answers: list[Diagnosis] = field(default_factory=list)
 
     async def explain_to(self, ref: JobRef, audience: Audience) -> Diagnosis:
         began = time.perf_counter()
         answer = await self.service.explain_to(ref, audience)
-        self.times.append(time.perf_counter() - began)
+        self.moments.append(time.perf_counter())
+        self.times.append(self.moments[-1] - began)
         self.answers.append(answer)
         return answer
 
@@ -266,8 +268,6 @@ async def _people(cluster: Cluster, plane: ControlPlane) -> list[Row]:
     async with Service({"": Site(cluster)}) as service:
         timed = _Timed(service)
         settings: dict[str, Any] = {
-            "questions_at_once": 50,
-            "questions_waiting": 200,
             "drain_seconds": 0,
             "watches_total": WATCHED,
         }
@@ -309,12 +309,13 @@ async def _watched(world: World, service: Service) -> list[Row]:
 async def _burst(world: World, timed: _Timed, plane: ControlPlane) -> list[Row]:
     """A hundred people ask at once, while the watches go on and the cluster is digested by another process."""
     heart, client = Heartbeat(), timed.service.reader().client
-    timed.times.clear()
-    timed.answers.clear()
+    for noted in (timed.times, timed.moments, timed.answers):
+        noted.clear()
     jobs = [f"{item['metadata']['namespace']}/{item['metadata']['name']}" for item in _jobs(PEOPLE)]
     before = client.requests
     command = [sys.executable, "-c", _COMMAND, "digest"]
     digesting = await asyncio.create_subprocess_exec(*command, stdout=subprocess.DEVNULL, env=_environment(plane))
+    began = time.perf_counter()
     async with heart.beating():
         deliveries = await asyncio.gather(*(world.ask(job) for job in jobs))
         with contextlib.suppress(TimeoutError):
@@ -334,6 +335,8 @@ async def _burst(world: World, timed: _Timed, plane: ControlPlane) -> list[Row]:
         Row(f"{what}: p50 of the answer", middle(timed.times), 8, "s",
             f"{len(timed.times)} answered, {whole} whole, {unknown} without a cause, {len(causes)} causes"),
         Row(f"{what}: p99 of the answer", _p99(timed.times), 9, "s"),
+        Row(f"{what}: p50 with the wait for one's turn", middle(timed.moments) - began, unit="s",
+            note=f"p99 {_p99(timed.moments) - began:.1f} s"),
         Row(f"{what}: requests for each answer", sent / PEOPLE, 20, ""),
         Row(f"{what}: event-loop stall (CPU at a stretch)", heart.busiest * 1000, 50, "ms", stall),
         Row("peak memory of the process with the bot, the local Slack and the bench", _peak(), None, "MiB"),
