@@ -20,7 +20,7 @@ from bot.kube.client import Client, Cluster
 from bot.kube.reader import REQUESTS, Reader
 from bot.kube.turns import MANY, Turns
 from bot.render import json_v1, terminal
-from tests.clusters import RECORDINGS
+from tests.clusters import RECORDINGS, merge
 
 TRAIN = JobRef("team-a", "train")
 OTHERS = 600
@@ -125,15 +125,26 @@ async def test_a_local_queue_that_is_newer_than_the_kept_list_is_noticed() -> No
     assert ahead.position == 1
 
 
-async def test_what_kueue_does_not_count_does_not_stand_for_what_was_not_found() -> None:
+NOT_COUNTED: dict[str, Item] = {
+    "deactivated": {"spec": {"active": False}},
+    "deleted": {"metadata": {"deletionTimestamp": "2020-01-02T00:00:00Z"}},
+    "gated": {"metadata": {"annotations": {"kueue.x-k8s.io/admission-gated-by": "example.com/gate"}}},
+    "held": {
+        "status": {"conditions": [{"type": "QuotaReserved", "status": "False", "reason": "OnHold", "message": ""}]}
+    },
+}
+
+
+@pytest.mark.parametrize("how", NOT_COUNTED)
+async def test_what_kueue_does_not_count_does_not_stand_for_what_was_not_found(how: str) -> None:
     def change(server: RecordedApi) -> None:
         server.put(local_queue("team-z", "late", "gpu-cq"))
         server.put(waiting("ahead", "team-z", "late"))
         counting(server, 2)
 
-    inactive = waiting("inactive", "team-a", "train-queue")
-    _, second = await asked_twice(wide(OTHERS, {**inactive, "spec": {**inactive["spec"], "active": False}}), change)
-    assert not in_full(second), "the deactivated Workload is none of the two that wait"
+    other: Item = merge(waiting("other", "team-a", "train-queue"), NOT_COUNTED[how])
+    _, second = await asked_twice(wide(OTHERS, other), change)
+    assert not in_full(second), f"the Workload that is {how} is none of the two that wait"
 
 
 async def test_the_own_namespace_s_local_queues_are_never_kept_ones() -> None:

@@ -18,6 +18,7 @@ from bot.core import objects as o
 from bot.core import snapshot as s
 from bot.core.facts import Facts
 from bot.core.facts.identity import each
+from bot.core.facts.order import pending
 from bot.core.objects import is_true
 from bot.core.reference import JobRef
 from bot.core.snapshot import Gap, PendingItem, Scope, Snapshot, Versions
@@ -498,12 +499,8 @@ class _Question:
             inside = item.status.admission.cluster_queue if item.status.admission is not None else ""
             if inside in queues and _holds(item, inside):
                 holding[inside] += 1
-            if item.spec.active is False or item.metadata.deletion_timestamp is not None:
-                continue
             waits = leads.get((item.namespace, item.spec.queue_name), "")
-            if waits in queues and not any(
-                is_true(item.status.conditions, kind) for kind in ("QuotaReserved", "Finished")
-            ):
+            if waits in queues and pending(item):
                 standing[waits] += 1
         return holding, standing
 

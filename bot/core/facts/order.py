@@ -196,6 +196,23 @@ def _wishes(spec: o.PodSpec) -> tuple[Any, ...]:
     return resources, spec.node_selector, spec.tolerations, spec.affinity, spec.overhead, spec.runtime_class_name
 
 
+def pending(workload: o.Workload) -> bool:
+    """Say whether Kueue keeps a Workload in the queue that its LocalQueue leads to, and counts it in `pendingWorkloads`.
+
+    Those that were put back for some time are among them (`workload.IsAdmissible`; `ClusterQueue.PushOrUpdate`).
+    """
+    meta, conditions = workload.metadata, workload.status.conditions
+    quota = condition(conditions, "QuotaReserved")
+    return (
+        meta.deletion_timestamp is None
+        and workload.spec.active is not False
+        and not any(is_true(conditions, kind) for kind in ("QuotaReserved", "Finished", "WaitingForReplacementPods"))
+        and (quota is None or quota.reason != "OnHold")
+        and not meta.annotations.get(GATED_BY)
+        and (VARIANT_PARENT not in meta.labels or is_variant(workload))
+    )
+
+
 class Order:
     """The line before the asked Workload."""
 
@@ -232,20 +249,11 @@ class Order:
 
     def stands(self, workload: o.Workload) -> bool:
         """Whether a Workload stands in the queue at all (Kueue `workload.IsAdmissible`, backoff and routing)."""
-        meta, conditions = workload.metadata, workload.status.conditions
-        quota = condition(conditions, "QuotaReserved")
-        requeued = condition(conditions, "Requeued")
+        requeued = condition(workload.status.conditions, "Requeued")
         later = workload.status.requeue_state.requeue_at if workload.status.requeue_state is not None else None
         return (
             (workload.namespace, workload.spec.queue_name) in self._local_queues
-            and meta.deletion_timestamp is None
-            and workload.spec.active is not False
-            and not any(
-                is_true(conditions, kind) for kind in ("QuotaReserved", "Finished", "WaitingForReplacementPods")
-            )
-            and (quota is None or quota.reason != "OnHold")
-            and not meta.annotations.get(GATED_BY)
-            and (VARIANT_PARENT not in meta.labels or is_variant(workload))
+            and pending(workload)
             and (requeued is None or requeued.status != "False")
             and (later is None or later <= self._facts.now)
         )
