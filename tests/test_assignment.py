@@ -1,9 +1,15 @@
 """Which flavor a pod set gets, how the verdicts combine, and what stands in the quota table."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from bot.core.cohorts import Key, Limits, Node, Tree
 from bot.core.diagnosis import QuotaRow
+from bot.core.facts.assignment import Group, Offer, fits, place
+from bot.core.facts.flavors import Exclusion
 from bot.core.facts.quota import Quota
+from bot.core.facts.requests import PodSetRequests
 from bot.core.snapshot import Unknown
 from tests.small import cohort, flavor, holder, pod_set, queue, small, waiting
 
@@ -262,3 +268,51 @@ def test_a_row_names_the_pod_sets_that_ask_for_its_resource() -> None:
     found = quota(TWO, waiting("train", pod_set("driver", 1, cpu=1), pod_set("worker", 1, gpu=9)))
     assert table(found)["reserved", "cpu"].pod_sets == ("driver",)
     assert table(found)["spot", "gpu"].pod_sets == ("worker",)
+
+
+NAMES, RESOURCES = ("one", "two", "three"), ("cpu", "gpu")
+SMALL = st.integers(0, 6)
+
+
+@st.composite
+def offers(draw: st.DrawFn) -> tuple[Offer, tuple[PodSetRequests, ...]]:
+    """Random offers of a ClusterQueue in a cohort, and pod sets that ask for some of it, some of them together."""
+
+    def quotas() -> dict[Key, Limits]:
+        limits = st.builds(Limits, SMALL, st.none() | SMALL, st.none() | SMALL)
+        return {(name, resource): draw(limits) for name in NAMES for resource in RESOURCES}
+
+    def used() -> dict[Key, int]:
+        return {(name, resource): draw(SMALL) for name in NAMES for resource in RESOURCES}
+
+    nodes = [Node("ClusterQueue", name, "all", quotas(), used()) for name in ("mine", "theirs")]
+    groups = draw(
+        st.sampled_from(
+            [
+                (Group(RESOURCES, NAMES),),
+                (Group(("cpu",), NAMES[:2]), Group(("gpu",), NAMES[2:])),
+                (Group(("cpu",), NAMES),),
+            ]
+        )
+    )
+    shut = draw(st.sets(st.sampled_from(NAMES), max_size=2))
+    pod_sets = tuple(
+        PodSetRequests(
+            f"p{at}", 1, {r: value for r in RESOURCES if (value := draw(SMALL))}, group=draw(st.sampled_from(["", "g"]))
+        )
+        for at in range(draw(st.integers(1, 3)))
+    )
+    out = Exclusion("taint", "taint")
+    offer = Offer(
+        Tree([*nodes, Node("Cohort", "all")]), ("ClusterQueue", "mine"), groups,
+        lambda name, _: out if name in shut else None, draw(st.booleans()),
+    )  # fmt: skip
+    return offer, pod_sets
+
+
+@given(offers())
+def test_whether_it_fits_is_told_as_the_whole_placement_tells_it(
+    drawn: tuple[Offer, tuple[PodSetRequests, ...]],
+) -> None:
+    offer, pod_sets = drawn
+    assert fits(offer, pod_sets) == (place(offer, pod_sets).verdict == "fits")

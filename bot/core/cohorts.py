@@ -97,6 +97,7 @@ class Tree:
             if node.parent:
                 self._children.setdefault(node.parent, []).append(node)
         self._kept: dict[tuple[str, str, Key], int] = {}
+        self._bounds: dict[tuple[str, NodeId, Key], Bound] = {}
 
     @property
     def nodes(self) -> tuple[Node, ...]:
@@ -185,8 +186,14 @@ class Tree:
 
         Raises CohortRing when the Cohorts above it form a ring.
         """
-        self.path(which)
-        return self._available(which, key)
+        return self._once("available", which, key, self._available)
+
+    def _once(self, what: str, which: NodeId, key: Key, compute: Callable[[NodeId, Key], Bound]) -> Bound:
+        known = self._bounds.get((what, which, key))
+        if known is None:
+            self.path(which)
+            known = self._bounds[what, which, key] = compute(which, key)
+        return known
 
     def _available(self, which: NodeId, key: Key) -> Bound:
         subtree, local, usage = self.subtree(which, key), self.local(which, key), self.usage(which, key)
@@ -203,8 +210,7 @@ class Tree:
 
     def capacity(self, which: NodeId, key: Key) -> Bound:
         """Give the most a node could ever take, were nothing in use. Raises CohortRing as `available` does."""
-        self.path(which)
-        return self._capacity(which, key)
+        return self._once("capacity", which, key, self._capacity)
 
     def _capacity(self, which: NodeId, key: Key) -> Bound:
         subtree = self.subtree(which, key)

@@ -271,9 +271,17 @@ def splits(offer: Offer, pod_sets: tuple[PodSetRequests, ...]) -> list[tuple[tup
                 return Exclusion("held", "another flavor is tried")
             return offer.exclusion(flavor, members)
 
-        if place(replace(offer, exclusion=held), pod_sets).verdict == "fits":
+        if fits(replace(offer, exclusion=held), pod_sets):
             found.append(tuple(wanted.items()))
     return found
+
+
+def fits(offer: Offer, pod_sets: Iterable[PodSetRequests]) -> bool:
+    """Say whether `place` would give "fits", without working out what is missing where it does not.
+
+    For trying many offers. Raises as `place` does.
+    """
+    return _Placing(offer, _units(pod_sets)).fits()
 
 
 class _Placing:
@@ -284,6 +292,47 @@ class _Placing:
         self.taken: dict[Key, int] = {}
         self.takers: dict[Key, list[str]] = {}
         self.competing: list[Competition] = []
+
+    def fits(self) -> bool:
+        covered = {resource for group in self.offer.groups for resource in group.resources}
+        for unit in self.units:
+            if any(value > 0 and resource not in covered for resource, value in unit.requests.items()):
+                return False
+            for group in self.offer.groups:
+                wanted = self._wanted(unit, group)
+                if wanted and not self._takes(unit, group, wanted):
+                    return False
+        return True
+
+    def _takes(self, unit: _Unit, group: Group, wanted: Mapping[str, int]) -> bool:
+        """Take the flavor that `_choose` would where one fits; say whether there is one."""
+        fitting = (
+            flavor
+            for flavor in group.flavors
+            if all(self._has(flavor, resource, value) for resource, value in self._in_all(flavor, wanted).items())
+            and self.offer.exclusion(flavor, unit.pod_sets) is None
+        )
+        if self.offer.borrows_last:
+            best = min(fitting, key=lambda flavor: self._distance(flavor, self._in_all(flavor, wanted)), default=None)
+        else:
+            best = next(fitting, None)
+        if best is None:
+            return False
+        for resource, value in wanted.items():
+            self.taken[best, resource] = self.taken.get((best, resource), 0) + value
+        return True
+
+    def _has(self, flavor: str, resource: str, requested: int) -> bool:
+        """Whether there is room for a request, as `Figure.verdict` says."""
+        tree, queue, key = self.offer.tree, self.offer.queue, (flavor, resource)
+        return (
+            requested <= max(0, tree.available(queue, key).amount)
+            and requested + self.kept.get(key, 0) <= tree.capacity(queue, key).amount
+        )
+
+    def _in_all(self, flavor: str, wanted: Mapping[str, int]) -> dict[str, int]:
+        """What is wanted of a flavor with what earlier pod sets take of it."""
+        return {resource: value + self.taken.get((flavor, resource), 0) for resource, value in wanted.items()}
 
     def result(self) -> Placement:
         for unit in self.units:
@@ -329,16 +378,16 @@ class _Placing:
         )
         return FlavorResult(flavor, figures, unit.names, self.offer.exclusion(flavor, unit.pod_sets))
 
-    def _distance(self, option: FlavorResult) -> int:
-        """How far from the ClusterQueue the quota for all resources of a flavor would come from."""
+    def _distance(self, flavor: str, amounts: Mapping[str, int]) -> int:
+        """How far from the ClusterQueue the quota for these amounts of a flavor would come from."""
         tree, queue = self.offer.tree, self.offer.queue
-        return max(tree.distance(queue, (f.flavor, f.resource), f.requested) for f in option.figures)
+        return max(tree.distance(queue, (flavor, resource), value) for resource, value in amounts.items())
 
     def _choose(self, unit: _Unit, at: int, group: Group, wanted: Mapping[str, int]) -> None:
         options = [self._option(unit, flavor, wanted, self.taken) for flavor in group.flavors]
         fitting = [option for option in options if option.verdict == "fits"]
         if self.offer.borrows_last and len(fitting) > 1:
-            fitting.sort(key=self._distance)
+            fitting.sort(key=lambda option: self._distance(option.flavor, self._in_all(option.flavor, wanted)))
         best = fitting[0] if fitting else min(options, key=lambda option: option.rank, default=None)
         unit.verdict[at] = best.verdict if best is not None else "excluded"
         unit.tried[at] = tuple(replace(option, pod_sets=self._with_earlier(unit, option, wanted)) for option in options)

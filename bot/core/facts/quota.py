@@ -89,6 +89,7 @@ class Quota:
         """Take the facts it belongs to."""
         self._facts = facts
         self._snapshot = facts.snapshot
+        self._asked: dict[bool, tuple[PodSetRequests, ...]] = {}
 
     # --- what is asked ---
 
@@ -113,8 +114,10 @@ class Quota:
         """Give what each pod set would ask of another ClusterQueue: the same, but "pods" only where it is covered."""
         covered = {resource for group in queue.spec.resource_groups for resource in group.covered_resources}
         workload = self._facts.identity.want()
-        found = asked(workload, self._snapshot, pods_covered=PODS in covered)
-        return self._as_configured(workload, found, covered)
+        pods = PODS in covered
+        if pods not in self._asked:
+            self._asked[pods] = asked(workload, self._snapshot, pods_covered=pods)
+        return self._as_configured(workload, self._asked[pods], covered)
 
     def _as_configured(
         self, workload: o.Workload, pod_sets: tuple[PodSetRequests, ...], covered: set[str]

@@ -14,7 +14,7 @@ from msgspec import structs
 from bot.core import objects as o
 from bot.core.cohorts import Bound
 from bot.core.diagnosis import Step
-from bot.core.facts.assignment import RANK, Figure, Offer, Placement, place
+from bot.core.facts.assignment import RANK, Figure, Offer, fits, place
 from bot.core.facts.flavors import Exclusion
 from bot.core.facts.quota import effective, manager
 from bot.core.facts.requests import PODS, PodSetRequests, with_defaults
@@ -81,8 +81,8 @@ def _with(pod_sets: tuple[PodSetRequests, ...], at: int, changed: PodSetRequests
     return (*pod_sets[:at], changed, *pod_sets[at + 1 :])
 
 
-def _reaches(placement: Placement, wanted: Literal["fits", "wait"]) -> bool:
-    return RANK[placement.verdict] >= RANK[wanted]
+def _reaches(offer: Offer, pod_sets: tuple[PodSetRequests, ...], wanted: Literal["fits", "wait"]) -> bool:
+    return fits(offer, pod_sets) if wanted == "fits" else RANK[place(offer, pod_sets).verdict] >= RANK[wanted]
 
 
 def _largest(pod_sets: tuple[PodSetRequests, ...]) -> int | None:
@@ -101,7 +101,7 @@ def _fewer(facts: "Facts") -> tuple[int, int, Literal["fits", "wait"]] | None:
     for goal in goals:
         pods = _most(
             pod_sets[at].count,
-            lambda n, goal=goal: _reaches(place(offer, _with(pod_sets, at, pod_sets[at].scaled(n))), goal),  # type: ignore[misc]
+            lambda n, goal=goal: _reaches(offer, _with(pod_sets, at, pod_sets[at].scaled(n)), goal),  # type: ignore[misc]
         )
         if pods > 0 and (pod_sets[at].scaled(pods).requests or not pod_sets[at].before):
             return at, pods, goal
@@ -159,7 +159,7 @@ def _smaller(facts: "Facts") -> list[Suggestion]:
             each = _round(entry.resource, (limit - others) // pod_sets[at].count - more)
             per_pod[entry.resource] = each
             changed = replace(changed, requests={**changed.requests, entry.resource: (each + more) * changed.count})
-        if min(per_pod.values()) <= 0 or not _reaches(place(quota.offer, _with(pod_sets, at, changed)), goal):
+        if min(per_pod.values()) <= 0 or not _reaches(quota.offer, _with(pod_sets, at, changed), goal):
             continue
         each_pod = " per pod" if pod_sets[at].count > 1 else ""
         each_pod += f" in pod set {quoted(pod_sets[at].name)}" if len(pod_sets) > 1 else ""
@@ -224,7 +224,7 @@ def _other_flavor(facts: "Facts") -> list[Suggestion]:
             if out is None or out.cause not in {"taint", "labels"}:
                 continue
             opened = replace(offer, exclusion=_without(offer, result.flavor))
-            if _reaches(place(opened, quota.requests), "fits"):
+            if fits(opened, quota.requests):
                 found.append(_open(facts, result.flavor, out))
     return found
 
@@ -259,10 +259,10 @@ def _other_queue(facts: "Facts") -> list[Suggestion]:
             queue = snapshot.one_of(o.ClusterQueue, local.spec.cluster_queue)
             if queue is None or queue is mine or not _open_queue(queue) or not _selects(facts, queue):
                 continue
-            fits = _reaches(place(quota.offer_of(queue), quota.requests_in(queue)), "fits")
+            room = fits(quota.offer_of(queue), quota.requests_in(queue))
         except Unknown:
             continue
-        if fits:
+        if room:
             do = (
                 f"Or submit it to LocalQueue {named('LocalQueue', local.name, namespace)}: ClusterQueue"
                 f" {named('ClusterQueue', queue.name)} has room for it now."
