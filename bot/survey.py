@@ -1,9 +1,12 @@
 """Everything that is pending in a cluster: walks it, diagnoses it by the same rules, looks at the pods of what is stuck."""
 
 import asyncio
+import contextvars
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import TypeVar
 
 import structlog
 
@@ -25,6 +28,11 @@ LOOKS = 10
 """Admitted Workloads whose pods are not ready that one digest asks about in full, each at the price of a question."""
 LOOKS_AT_ONCE = 4
 
+T = TypeVar("T")
+
+_threads = ThreadPoolExecutor(2, thread_name_prefix="survey")
+"""What looks at everything has threads of its own: the event loop's are for what is over soon, like names' addresses."""
+
 Progress = Callable[[int, int | None], None]
 """Hears how many Workloads were read, and of how many (None: unknown)."""
 
@@ -39,6 +47,12 @@ class Surveyed:
     snapshot: Snapshot
     selection: Selection
     beside: tuple[str, ...] = ()
+
+
+async def apart(work: Callable[[], T]) -> T:
+    """Do what takes long beside the event loop, a few at once; give its result. Raises what it raises."""
+    context = contextvars.copy_context()
+    return await asyncio.get_running_loop().run_in_executor(_threads, lambda: context.run(work))
 
 
 async def survey(
@@ -61,7 +75,7 @@ async def survey(
                 return
 
     try:
-        await asyncio.to_thread(diagnose)
+        await apart(diagnose)
     except asyncio.CancelledError:
         given_up.set()
         raise
@@ -69,9 +83,7 @@ async def survey(
     for fault in found.faults:
         log.error("a rule broke", fault=": ".join(fault.split(": ")[:2]))
     missing, rest = told(snapshot.gaps)
-    report = await asyncio.to_thread(
-        lambda: found.report(name=name, missing=missing, unseen=unseen(snapshot, walk.places))
-    )
+    report = await apart(lambda: found.report(name=name, missing=missing, unseen=unseen(snapshot, walk.places)))
     return Surveyed(report, snapshot, selection, (*rest, *beside))
 
 
@@ -84,7 +96,7 @@ async def seen(
     examples: int = EXAMPLES,
 ) -> View:
     """Give what was found as readers of this level may see it; worked out beside the event loop."""
-    return await asyncio.to_thread(
+    return await apart(
         lambda: view(
             found.report, selection, found.snapshot, level,
             thresholds=thresholds, beside=found.beside, examples=examples,
@@ -94,7 +106,7 @@ async def seen(
 
 async def _look_at_pods(found: Survey, reader: Reader, service: Service) -> list[str]:
     """Ask in full about admitted Workloads whose pods are not ready, the longest first; give what was not looked at."""
-    classes = await asyncio.to_thread(found.suspicious)
+    classes = await apart(found.suspicious)
     turn = asyncio.Semaphore(LOOKS_AT_ONCE)
 
     async def look(members: list[tuple[o.Workload, str]]) -> None:
@@ -113,7 +125,7 @@ async def _look_at_pods(found: Survey, reader: Reader, service: Service) -> list
         for members in rest:
             found.note(members, found.not_looked_at(members[0][0]))
 
-    await asyncio.to_thread(leave)
+    await apart(leave)
     count = sum(map(len, rest))
     always = [
         "jobs: read only of those who hold quota longest where others wait",

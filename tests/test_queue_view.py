@@ -1,7 +1,10 @@
 """A ClusterQueue from its own side: its numbers, its holders, and the one change that would admit most."""
 
 import asyncio
+import contextlib
 import json
+from collections import Counter
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -11,6 +14,7 @@ from bot.core import digest, queue_view
 from bot.core.digest_view import View, view
 from bot.core.queue_view import QueueReport
 from bot.demo.apiserver import Fault, RecordedApi
+from bot.kube.client import PAGE
 from bot.kube.client import Cluster as Server
 from bot.render import limits
 from bot.render import queue as rendered
@@ -312,3 +316,58 @@ async def test_a_name_that_no_queue_can_have_is_refused_with_an_example() -> Non
     assert roots == []
     assert any("/whypending queue gpu-cq" in message["text"] for message in world.ml.messages)
     await asyncio.sleep(0)
+
+
+class Walks(RecordedApi):
+    """Counts the walks of the whole cluster that run at once; they end when they may."""
+
+    def __init__(self, *recordings: Any) -> None:
+        super().__init__(*recordings)
+        self.may_end = asyncio.Event()
+        self.now = self.most = 0
+
+    async def _answer(self, request: Any, fault: Fault | None) -> tuple[int, bytes, dict[str, str]]:
+        if not request.path.endswith("/workloads") or request.query_string != f"limit={PAGE}":
+            return await super()._answer(request, fault)
+        self.now += 1
+        self.most = max(self.most, self.now)
+        try:
+            await self.may_end.wait()
+            return await super()._answer(request, fault)
+        finally:
+            self.now -= 1
+
+
+@contextlib.asynccontextmanager
+async def crowd(api: RecordedApi, people: int, seconds: float = 60) -> AsyncIterator[World]:
+    """Many people ask for a digest at once."""
+    async with api.serve() as url:
+        service = Service({"": Site(Server(url=url))}, deadline=60)
+        async with service, workspace(service, access=({"name": "default", "namespaces": ("*",)},)) as world:
+            queues.Queues(world.bot.desk, service, pause=0, seconds=seconds).register()
+            for _ in range(people):
+                await world.ask("digest")
+            yield world
+
+
+async def test_of_many_digests_two_walk_at_once_and_questions_about_jobs_do_not_wait_for_them() -> None:
+    api = Walks(recorded("v0.19.2/quota-in-use").items)
+    async with crowd(api, 20) as world:
+        await world.slack.until(lambda: api.now == 2 or None)
+        await world.ask("team-a/train")
+        root = await world.root()
+        assert "Needs" in root["text"]
+        assert len(by_bot(world.ml.roots())) == 1
+        api.may_end.set()
+        await world.slack.until(lambda: len(by_bot(world.ml.roots())) == 21 or None, seconds=30)
+    assert api.most == 2
+
+
+async def test_whose_turn_does_not_come_hears_why() -> None:
+    async with crowd(Walks(recorded("v0.19.2/quota-in-use").items), 5, seconds=1) as world:
+        said = await world.slack.until(lambda: told if len(told := world.ml.messages) == 5 else None)
+    texts = Counter(message["text"] for message in said)
+    assert texts == {
+        "No answer about everything: it took too long.": 2,
+        "No answer about everything: many asked at once, ask again in a minute.": 3,
+    }

@@ -242,6 +242,7 @@ class Desk:
         entry: str,
         ref: JobRef | None = None,
         noted: Answer | None = None,
+        walks: str | None = None,
     ) -> bool:
         """Hand work over that may be no question yet; False when there is too much already, see `busy`.
 
@@ -255,6 +256,7 @@ class Desk:
             ref: the job that it is about, None when that is not known yet.
             noted: what is written down before the acknowledgement, so that whoever asked hears of it even when the process
                 dies; None when nobody waits for an answer.
+            walks: the cluster of which everything is read; None when it is not.
         """
         deliveries = taken()
         first: asyncio.Future[bool]
@@ -288,7 +290,8 @@ class Desk:
                 if noted is not None:
                     await self.memory.left(noted.id, told=told)
 
-        if not self.work.take(Job(name, work, abandon, ref.cluster if ref is not None else "")):
+        cluster = walks if walks is not None else ref.cluster if ref is not None else ""
+        if not self.work.take(Job(name, work, abandon, cluster, walks is not None)):
             return False
         first = self.memory.take_in(deliveries, ref, noted)
         if isinstance(sent, Receipt):

@@ -31,10 +31,10 @@ from bot.slack.gate import place_of
 from bot.slack.persons import Asker
 from bot.slack.post import Place, Undeliverable
 from bot.store import new_id
-from bot.survey import Surveyed, seen, survey
+from bot.survey import Surveyed, apart, seen, survey
 
 SECONDS = 120.0
-"""After so long a walk of a whole cluster is given up."""
+"""So long after it was asked for, a walk of a whole cluster is given up; waiting for its turn counts."""
 MOST_NAMESPACES = 500
 """Namespaces about which it is decided whether they may be named."""
 WHISPERS = 4
@@ -74,11 +74,12 @@ class Queues:
         desk: whose settings, rules and poster are used.
         service: looks at clusters.
         pause: seconds between two messages to a channel.
+        seconds: after which an answer is given up.
     """
 
-    def __init__(self, desk: Desk, service: Service, *, pause: float = PAUSE_SECONDS) -> None:
+    def __init__(self, desk: Desk, service: Service, *, pause: float = PAUSE_SECONDS, seconds: float = SECONDS) -> None:
         """Take the means."""
-        self.desk, self.service, self.pause = desk, service, pause
+        self.desk, self.service, self.pause, self.seconds = desk, service, pause, seconds
 
     def register(self) -> None:
         """Answer the verbs `queue` and `digest` of the slash command and of mentions."""
@@ -94,7 +95,7 @@ class Queues:
             return _said(
                 f"{escape(rest[:80]) or 'That'} is not a ClusterQueue's name; a right one looks like {code(shown)}"
             )
-        return self._take("queue", name, lambda: self._queue(name, cluster, asker, place), asker, place, sent)
+        return self._take("queue", name, lambda: self._queue(name, cluster, asker, place), cluster, asker, place, sent)
 
     def take_digest(self, rest: str, asker: Asker, place: Place, sent: asyncio.Event | None) -> Message | None:
         """Take "digest" or "digest prod": everything pending that may be asked about here."""
@@ -102,7 +103,9 @@ class Queues:
         if name:
             shown = f"{self.desk.settings.slack_command} digest"
             return _said(f"A digest takes no name here; a right one looks like {code(shown)}")
-        return self._take("digest", "everything", lambda: self._digest(cluster, asker, place), asker, place, sent)
+        return self._take(
+            "digest", "everything", lambda: self._digest(cluster, asker, place), cluster, asker, place, sent
+        )
 
     def _cluster(self, text: str, asker: Asker, place: Place) -> tuple[str, str]:
         defaults = self.desk.defaults(asker, place)
@@ -112,29 +115,32 @@ class Queues:
         return defaults["default_cluster"], text.strip()
 
     def _take(  # noqa: PLR0917 - what a verb is given, and what it does with it
-        self, verb: str, what: str, do: Callable[[], object], asker: Asker, place: Place, sent: asyncio.Event | None
-    ) -> Message | None:
+        self, verb: str, what: str, do: Callable[[], object], cluster: str, asker: Asker, place: Place,
+        sent: asyncio.Event | None,
+    ) -> Message | None:  # fmt: skip
         if (turned := self.desk.turned_away(asker)) is not None:
             return turned
 
+        loop = asyncio.get_running_loop()
+        until = loop.time() + self.seconds  # whoever asked before gives up before: the turn comes by then
+
         async def work() -> None:
-            result = "answered"
+            result, crowded = "answered", until - loop.time() < self.seconds / 2
             try:
-                async with asyncio.timeout(SECONDS):
+                async with asyncio.timeout_at(until):
                     told = await do()  # type: ignore[misc]
                     result = str(told or result)
             except (TimeoutError, UnknownClusterError, Undeliverable) as failed:
                 result = "no-answer"
                 _log.warning("no answer", verb=verb, error=str(failed) or type(failed).__name__)
-                await self._whisper(
-                    place, [_said(f"No answer about {escape(what)}: {escape(str(failed)) or 'it took too long'}.")]
-                )
+                why = "many asked at once, ask again in a minute" if crowded else "it took too long"
+                await self._whisper(place, [_said(f"No answer about {escape(what)}: {escape(str(failed)) or why}.")])
             telemetry.QUESTIONS.labels(entry=verb, result=result).inc()
             self.desk.audit(verb, asker, place, result, asked=what)
 
         taken = self.desk.hand_over(
             verb, work, sent, place=place, asked=f"{verb} {what}", entry=verb,
-            noted=asked_in(place, asker, new_id()),
+            noted=asked_in(place, asker, new_id()), walks=cluster,
         )  # fmt: skip
         return None if taken else self.desk.busy(f"{verb} {what}")
 
@@ -143,9 +149,7 @@ class Queues:
     async def _queue(self, name: str, cluster: str, asker: Asker, place: Place) -> str:
         wanted = queue_view.selection(name)
         found = await survey(self.service, wanted, cluster)
-        queue = await asyncio.to_thread(
-            lambda: queue_view.of_queue(found.snapshot, name, found.report, self.service.thresholds)
-        )
+        queue = await apart(lambda: queue_view.of_queue(found.snapshot, name, found.report, self.service.thresholds))
         concerned = _concerned(found, name)
         sight = await self._sight(concerned or _all(found.snapshot), cluster, asker, place)
         if sight.refusal or not queue.rows:
@@ -200,7 +204,7 @@ class Queues:
         """Give the picture, where pictures can be drawn, and what the messages leave out."""
         files = []
         try:
-            drawn = await asyncio.to_thread(draw)
+            drawn = await apart(draw)
         except pictures.MissingPillowError as missing:
             _log.debug("no picture", error=str(missing))
         else:
@@ -208,7 +212,7 @@ class Queues:
                 files.append(Picture("queues.png", drawn.content, "Quota", drawn.words))
         if rendered.needs_tail(shown):
             whole = await seen(found, named, level, self.service.thresholds, examples=EVERYTHING)
-            files.append(everything(await asyncio.to_thread(lambda: rendered.text(whole, whole=True))))
+            files.append(everything(await apart(lambda: rendered.text(whole, whole=True))))
         return files
 
     async def _sight(self, namespaces: Iterable[str], cluster: str, asker: Asker, place: Place) -> Sight:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from bot import telemetry
 
 ABANDON_SECONDS = 3.0
+WALKS_AT_ONCE = 2
+"""Walks of a whole cluster that run at once: each holds everything that is pending there."""
 
 _log = telemetry.log("work")
 
@@ -17,13 +19,20 @@ class Job:
 
     `do` does it and must know its own deadline. `abandon` says a last word when the process must end before it is done.
     `cluster` is the one that it reads, "" where that is not known: each has its own turns, so that one which does not
-    answer holds up no other.
+    answer holds up no other. `walks` when all of the cluster is read: that has turns of its own, few of them, so that
+    questions about one job never wait behind it.
     """
 
     name: str
     do: Callable[[], Awaitable[None]]
     abandon: Callable[[], Awaitable[None]] | None = None
     cluster: str = ""
+    walks: bool = False
+
+    @property
+    def line(self) -> tuple[str, bool]:
+        """The line in which it waits for its turn."""
+        return self.cluster, self.walks
 
 
 class Work:
@@ -37,8 +46,8 @@ class Work:
 
     def __init__(self, group: asyncio.TaskGroup, *, at_once: int, waiting: int) -> None:
         """Start with nothing to do."""
-        self._group, self._at_once, self._most = group, at_once, at_once + waiting
-        self._turns: dict[str, asyncio.Semaphore] = {}
+        self._group, self._at_once, self._waiting = group, at_once, waiting
+        self._turns: dict[tuple[str, bool], asyncio.Semaphore] = {}
         self._tasks: dict[asyncio.Task[None], Job] = {}
         self._closed = False
 
@@ -53,7 +62,8 @@ class Work:
 
     def take(self, job: Job) -> bool:
         """Take a job; False when there are too many already, or the process is about to end."""
-        if self._closed or sum(other.cluster == job.cluster for other in self._tasks.values()) >= self._most:
+        most = self._running_of(job) + self._waiting
+        if self._closed or sum(other.line == job.line for other in self._tasks.values()) >= most:
             return False
         task = self._group.create_task(self._run(job), name=job.name)
         self._tasks[task] = job
@@ -76,11 +86,14 @@ class Work:
 
     async def _run(self, job: Job) -> None:
         try:
-            async with self._turns.setdefault(job.cluster, asyncio.Semaphore(self._at_once)):
+            async with self._turns.setdefault(job.line, asyncio.Semaphore(self._running_of(job))):
                 await job.do()
         except Exception:  # noqa: BLE001 - one question's bug must not end the others, which share the group
             telemetry.FAULTS.labels(where="work").inc()
             _log.exception("failed", job=job.name)
+
+    def _running_of(self, job: Job) -> int:
+        return min(WALKS_AT_ONCE, self._at_once) if job.walks else self._at_once
 
     def _done(self, task: asyncio.Task[None]) -> None:
         self._tasks.pop(task, None)
