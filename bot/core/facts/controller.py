@@ -6,6 +6,7 @@ cluster: their absence never means anything here.
 
 import re
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from bot.core import decode, kinds
@@ -495,8 +496,9 @@ def _ago(seconds: float) -> str:
     return f"{max(seconds, 0):.0f} s"
 
 
+@lru_cache(maxsize=16)
 def _yaml(text: str) -> dict[str, Any] | None:
-    """Parse one value of the ConfigMap; None when it is not a mapping."""
+    """Parse one value of the ConfigMap, which many questions meet; None when it is not a mapping. Nobody changes it."""
     import yaml  # noqa: PLC0415 - costs 30 ms, needed only where the ConfigMap was read
 
     try:
