@@ -258,21 +258,27 @@ async def run_once(
     notes, lost = await _interrupted(store, poster, wanted, run, now)
     shown, found, entries = await _compared(store, asked, wanted, run)
     counts = digest.counts(found.report)
-    made = DigestRun(wanted.name, run, now, not shown.missing, entries, counts, owner=new_id(), lease=clock() + lease)
-    if wanted.only_changes and not shown.changed and not shown.missing and not notes:
-        _log.info("nothing changed", digest=wanted.name, run=run)
-        await store.begin_digest(replace(made, posted=True))
-        return status(shown)
+    silent = wanted.only_changes and not shown.changed and not shown.missing and not notes
+    made = DigestRun(
+        wanted.name, run, now, not shown.missing, entries, counts, posted=silent, owner=new_id(), begun=now
+    )  # fmt: skip
     claimed = await _claimed(store, made, clock, lease)
     if claimed is None:
         _log.info("posted already", digest=wanted.name, run=run)
         return status(shown)
     made, fresh = claimed
+    if silent and fresh:
+        _log.info("nothing changed", digest=wanted.name, run=run)
+        return status(shown)
     async with _living(store, made, clock, lease):
         stands, sure = made.parts, True
         if not fresh:
-            stands, sure = await slack.look(poster, wanted.channel, _key(made), there.at if there else now, made.parts)
+            stands, sure = await slack.look(poster, wanted.channel, _key(made), made.begun, made.parts)
             notes += [] if sure else ["Its process was ended while it posted this: parts of it may stand here twice."]
+            if silent and not notes and slack.ROOT not in stands:
+                _log.info("nothing changed", digest=wanted.name, run=run)
+                await store.change_digest(made, posted=True)
+                return status(shown)
         shown = replace(shown, notes=tuple(notes))
         delivery = slack.Delivery(
             poster, wanted.channel, _key(made), stands, lambda parts: store.change_digest(made, parts=parts), pause=pause
@@ -280,8 +286,8 @@ async def run_once(
         try:
             await delivery.open(shown)
         except Undeliverable as refused:
-            if not refused.doubtful:  # nothing of it stands: a retry begins anew
-                await store.drop_digest(wanted.name, run)
+            if fresh and not refused.doubtful:  # nothing of it stands: a retry begins anew
+                await store.drop_digest(made)
             raise
         tail = ""
         if rendered.needs_tail(shown):
@@ -291,7 +297,7 @@ async def run_once(
         missed = await delivery.fill(shown, tail=tail, pictures=pictures, owners=Owners(wanted.owners))
         await store.change_digest(made, posted=True)
     for old in lost:
-        await store.drop_digest(old.name, old.run)
+        await store.drop_digest(old)
     telemetry.audit(
         "digest", digest=wanted.name, run=run, channel=wanted.channel, disclosure=wanted.level, cluster=wanted.cluster,
         stuck=shown.stuck, waiting=shown.waiting, complete=not shown.missing, lost=list(missed),
@@ -314,7 +320,7 @@ async def _interrupted(
     for old in await store.unposted_digests(wanted.name, now):
         if old.run == run:
             continue
-        stands, sure = await slack.look(poster, wanted.channel, _key(old), old.at, old.parts)
+        stands, sure = await slack.look(poster, wanted.channel, _key(old), old.begun, old.parts)
         when = f"The digest of {datetime.fromtimestamp(old.at, UTC):%Y-%m-%d %H:%M} UTC"
         if slack.ROOT in stands:
             await store.change_digest(old, parts=stands, posted=True)

@@ -3,6 +3,8 @@
 import asyncio
 import json
 import re
+import time
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
@@ -562,6 +564,74 @@ async def test_what_does_not_fit_is_uploaded_as_a_file_and_said_where_it_cannot(
     world.slack.fail("files.getUploadURLExternal", error="missing_scope")
     await world.run("two", 1e9 + 60)
     assert "lacks the scope files:write" in world.thread(world.roots[1])
+
+
+class Dying(Posted):
+    """Its processes are ended in the middle."""
+
+    async def ended(self, run: str, now: float, *, once: Callable[[], Any]) -> None:
+        """Begin a run, and end its process as soon as `once` gives something."""
+        process = asyncio.create_task(self.run(run, now))
+        await self.slack.until(lambda: once() or None)
+        process.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await process
+
+    def looked(self, count: int) -> bool:
+        """Tell whether Slack was asked that often what stands in the channel."""
+        return len(self.slack.called("conversations.history")) == count
+
+
+async def test_a_run_whose_process_dies_twice_stands_once(tmp_path: Path) -> None:
+    """Slack took the root, nobody heard so, and who took over died before it was found; hours go by between them."""
+    world, now = Dying(tmp_path), time.time()
+    world.slack.fail("chat.postMessage", late=600)
+    await world.ended("one", now, once=lambda: world.roots)
+    world.slack.fail("conversations.history", hang=600)
+    await world.ended("one", now + 3600, once=lambda: world.looked(1))
+    await world.run("one", now + 7200)
+    assert len(world.roots) == 1
+    assert "train" in world.thread(world.roots[0])
+    await world.run("two", now + 9000)
+    assert "interrupted" not in world.roots[1]["text"]
+
+
+async def test_what_may_stand_is_still_looked_for_after_a_refusal(tmp_path: Path) -> None:
+    """Who takes over can neither look nor post; the next one can do both."""
+    world, now = Dying(tmp_path), time.time()
+    world.slack.fail("chat.postMessage", late=600)
+    await world.ended("one", now, once=lambda: world.roots)
+    world.slack.fail("conversations.history", error="internal_error", times=9)
+    world.slack.fail("chat.postMessage", error="not_in_channel")
+    with pytest.raises(Undeliverable):
+        await world.run("one", now + 3600)
+    world.slack.faults.clear()
+    await world.run("one", now + 7200)
+    assert len(world.roots) == 1
+
+
+@pytest.mark.parametrize("stands", [True, False])
+async def test_where_nothing_changed_any_more_a_dead_attempt_is_brought_to_its_end(
+    tmp_path: Path, stands: bool
+) -> None:  # noqa: FBT001 - a parameter
+    world, now = Dying(tmp_path, only_changes=True), time.time()
+    await world.run("one", now)
+    before = world.cluster
+    world.cluster = before.drop("Workload")
+    world.slack.fail("chat.postMessage", **({"late": 600} if stands else {"hang": 600, "error": "internal_error"}))
+    called = len(world.slack.called("chat.postMessage"))
+    await world.ended(
+        "two",
+        now + 10,
+        once=lambda: len(world.roots) == 2 or (not stands and len(world.slack.called("chat.postMessage")) > called),
+    )
+    world.cluster = before
+    await world.run("two", now + 60)
+    await world.run("three", now + 120)
+    assert len(world.roots) == 1 + stands
+    assert not any("interrupted" in root["text"] for root in world.roots)
+    if stands:
+        assert "nothing changed" in world.roots[1]["text"]
 
 
 # --- the command ---

@@ -122,22 +122,24 @@ async def test_a_digest_run_is_kept_once(store: Store) -> None:
     newer = replace(run, run="2026-12-01T09:00", at=20.0, entries={})
     assert await store.begin_digest(newer)
     assert await store.last_digest("morning", before=newer.run) == run
-    await store.drop_digest("morning", newer.run)
+    await store.drop_digest(replace(newer, owner="another"))
+    assert not await store.begin_digest(newer)
+    await store.drop_digest(newer)
     assert await store.begin_digest(newer)
     assert [r.run for r in await store.digests("morning")] == [newer.run, run.run]
 
 
 async def test_a_digest_run_whose_process_died_is_taken_by_one_with_what_stands(store: Store) -> None:
-    run = DigestRun("morning", "one", 10.0, complete=True, entries={}, counts={}, owner="p", lease=30.0)
+    run = DigestRun("morning", "one", 10.0, complete=True, entries={}, counts={}, owner="p", lease=30.0, begun=10.0)
     assert await store.begin_digest(run)
     await store.change_digest(run, parts={"root": "1.1"})
     await store.change_digest(replace(run, owner="another"), parts={})
-    later = [replace(run, at=31.0, owner=f"p{n}", lease=60.0) for n in range(5)]
+    later = [replace(run, at=31.0, begun=31.0, owner=f"p{n}", lease=60.0) for n in range(5)]
     assert await store.take_digest(later[0], now=20.0) is None
     assert await store.unposted_digests("morning", now=20.0) == ()
     assert [old.parts for old in await store.unposted_digests("morning", now=31.0)] == [{"root": "1.1"}]
     taken = [found for found in await asyncio.gather(*(store.take_digest(one, now=31.0) for one in later)) if found]
-    assert [found.parts for found in taken] == [{"root": "1.1"}]
+    assert [(found.parts, found.at, found.begun) for found in taken] == [({"root": "1.1"}, 31.0, 10.0)]
     await store.change_digest(taken[0], posted=True)
     assert await store.take_digest(replace(run, owner="late", lease=99.0), now=98.0) is None
 
@@ -145,7 +147,7 @@ async def test_a_digest_run_whose_process_died_is_taken_by_one_with_what_stands(
 async def test_a_database_of_the_first_schema_gets_the_columns_of_the_next(tmp_path: Path) -> None:
     target = f"sqlite:///{tmp_path / 'older.sqlite3'}"
     async with Store.open(target) as opened, opened._begin() as connection:
-        for column in ("parts", "owner", "lease"):
+        for column in ("parts", "owner", "lease", "begun"):
             await connection.execute(sa.text(f"ALTER TABLE digests DROP COLUMN {column}"))
         await connection.execute(sa.text("DELETE FROM schema_version WHERE number > 1"))
         await connection.execute(
@@ -154,7 +156,9 @@ async def test_a_database_of_the_first_schema_gets_the_columns_of_the_next(tmp_p
             )
         )
     async with Store.open(target) as opened:
-        assert [(run.run, run.posted, run.parts) for run in await opened.digests("d")] == [("one", True, {})]
+        assert [(run.run, run.posted, run.parts, run.begun) for run in await opened.digests("d")] == [
+            ("one", True, {}, 1.0)
+        ]
 
 
 async def test_old_rows_go(store: Store) -> None:

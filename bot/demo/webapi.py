@@ -180,7 +180,8 @@ def _readable(slack: LocalSlack, arguments: Json) -> Channel:
 
 def _history(slack: LocalSlack, arguments: Json) -> Json:
     channel = _readable(slack, arguments)
-    messages = [m for m in reversed(channel.roots()) if "ephemeral" not in m]
+    oldest = float(arguments.get("oldest") or 0)
+    messages = [m for m in reversed(channel.roots()) if "ephemeral" not in m and float(m["ts"]) > oldest]
     if arguments.get("latest"):
         inclusive = str(arguments.get("inclusive", "false")).lower() in {"1", "true"}
         latest = str(arguments["latest"])
@@ -194,7 +195,12 @@ def _replies(slack: LocalSlack, arguments: Json) -> Json:
     if root is None:
         raise Refused("thread_not_found")
     root_ts = root.get("thread_ts") or root["ts"]
-    messages = [m for m in channel.messages if root_ts in {m["ts"], m.get("thread_ts")} and "ephemeral" not in m]
+    oldest = float(arguments.get("oldest") or 0)
+    messages = [
+        m
+        for m in channel.messages
+        if (m["ts"] == root_ts or (m.get("thread_ts") == root_ts and float(m["ts"]) > oldest)) and "ephemeral" not in m
+    ]
     return {"messages": messages[: int(arguments.get("limit") or 1000)], "has_more": False}
 
 

@@ -87,7 +87,14 @@ digests = sa.Table(
     metadata,
     sa.Column("name", sa.String(100), primary_key=True),
     sa.Column("run", sa.String(100), primary_key=True, comment="the scheduled moment: a run that repeats posts once"),
-    sa.Column("at", sa.Float, nullable=False, index=True),
+    sa.Column("at", sa.Float, nullable=False, index=True, comment="when the cluster was looked at"),
+    sa.Column(
+        "begun",
+        sa.Float,
+        nullable=False,
+        server_default="0",
+        comment="the first attempt: nothing of it is older in Slack",
+    ),
     sa.Column("complete", sa.Boolean, nullable=False),
     sa.Column("posted", sa.Boolean, nullable=False, default=False, comment="whether all of it stands in Slack"),
     sa.Column(
@@ -118,7 +125,14 @@ def _second(connection: sa.Connection) -> None:
             connection.execute(sa.text(f"ALTER TABLE {digests.name} ADD COLUMN {column} {kind}"))
 
 
-MIGRATIONS: tuple[Callable[[sa.Connection], None], ...] = (_first, _second)
+def _third(connection: sa.Connection) -> None:
+    """Digests keep when they were first tried, whoever repeats them."""
+    if "begun" not in {column["name"] for column in sa.inspect(connection).get_columns(digests.name)}:
+        connection.execute(sa.text(f"ALTER TABLE {digests.name} ADD COLUMN begun DOUBLE PRECISION NOT NULL DEFAULT 0"))
+        connection.execute(sa.update(digests).values(begun=digests.c.at))
+
+
+MIGRATIONS: tuple[Callable[[sa.Connection], None], ...] = (_first, _second, _third)
 
 
 def migrate(connection: sa.Connection) -> int:

@@ -90,6 +90,8 @@ class DigestRun:
     """One digest that was made: `entries` maps a workload's key to [rule, since], `counts` a rule to {queue: count}.
 
     `posted` once all of it stands in Slack; before, `parts` has the timestamps of its messages that do, as far as known.
+    `at` is when the cluster was looked at, `begun` when the first process tried to post it, which nobody who takes it over
+    changes.
     """
 
     name: str
@@ -102,6 +104,7 @@ class DigestRun:
     parts: dict[str, str] = field(default_factory=dict)
     owner: str = ""
     lease: float = 0.0
+    begun: float = 0.0
 
 
 def new_id() -> str:
@@ -333,7 +336,7 @@ class Store:
     async def take_digest(self, run: DigestRun, now: float) -> DigestRun | None:
         """Take over a run whose process died while it posted: `run` has what is to be posted now, and by whom.
 
-        Gives it with what is known to stand of it; None when another process posts it, or has.
+        Gives it with what is known to stand of it, and since when that may be; None when another process posts it, or has.
         """
         table = schema.digests
         mine = (table.c.name == run.name) & (table.c.run == run.run)
@@ -348,8 +351,8 @@ class Store:
             )  # fmt: skip
             if done.rowcount != 1:
                 return None
-            parts = (await connection.execute(sa.select(table.c.parts).where(mine))).scalar_one()
-        return replace(run, parts=json.loads(parts))
+            kept = (await connection.execute(sa.select(table.c.parts, table.c.begun).where(mine))).one()
+        return replace(run, parts=json.loads(kept.parts), begun=kept.begun)
 
     async def change_digest(
         self,
@@ -367,11 +370,12 @@ class Store:
         async with self._begin() as connection:
             await connection.execute(sa.update(table).where(mine).values(**changes))
 
-    async def drop_digest(self, name: str, run: str) -> None:
-        """Forget a run that could not be posted, so that a retry may post it."""
+    async def drop_digest(self, run: DigestRun) -> None:
+        """Forget a run of which nothing stands, so that a retry begins anew; unless another process took it over."""
         table = schema.digests
+        mine = (table.c.name == run.name) & (table.c.run == run.run) & (table.c.owner == run.owner)
         async with self._begin() as connection:
-            await connection.execute(sa.delete(table).where(table.c.name == name, table.c.run == run))
+            await connection.execute(sa.delete(table).where(mine))
 
     # --- upkeep -----------------------------------------------------------------------------------------------------------
 
