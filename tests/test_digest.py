@@ -610,21 +610,20 @@ async def test_what_may_stand_is_still_looked_for_after_a_refusal(tmp_path: Path
     assert len(world.roots) == 1
 
 
-@pytest.mark.parametrize("stands", [True, False])
-async def test_where_nothing_changed_any_more_a_dead_attempt_is_brought_to_its_end(
-    tmp_path: Path, stands: bool
-) -> None:  # noqa: FBT001 - a parameter
+@pytest.mark.parametrize("left", ["root", "nothing"])
+async def test_where_nothing_changed_any_more_a_dead_attempt_is_ended(tmp_path: Path, left: str) -> None:
+    stands = left == "root"
     world, now = Dying(tmp_path, only_changes=True), time.time()
     await world.run("one", now)
     before = world.cluster
     world.cluster = before.drop("Workload")
     world.slack.fail("chat.postMessage", **({"late": 600} if stands else {"hang": 600, "error": "internal_error"}))
     called = len(world.slack.called("chat.postMessage"))
-    await world.ended(
-        "two",
-        now + 10,
-        once=lambda: len(world.roots) == 2 or (not stands and len(world.slack.called("chat.postMessage")) > called),
-    )
+
+    def tried() -> bool:
+        return len(world.roots) == 2 if stands else len(world.slack.called("chat.postMessage")) > called
+
+    await world.ended("two", now + 10, once=tried)
     world.cluster = before
     await world.run("two", now + 60)
     await world.run("three", now + 120)

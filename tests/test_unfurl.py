@@ -1,14 +1,18 @@
 """Pasted links: whose they are, who sees what of them, and what Slack may do about it."""
 
 import asyncio
+import itertools
 import json
+import re
 from typing import Any
+from urllib.parse import quote, unquote
 
 import pytest
 import structlog
 
 from bot.core.diagnosis import JobId
 from bot.demo.slack import BOT, LocalSlack
+from bot.render import links
 from bot.render.links import job_links
 from bot.service import site_of
 from bot.settings import Access, Cluster
@@ -225,6 +229,29 @@ OWN = (
 def test_a_link_of_a_template_is_about_its_job(url: str, found: tuple[str, str, str, str] | None) -> None:
     ref = linked(url, [Cluster.model_validate(each) for each in OWN])
     assert (ref and (ref.cluster, ref.namespace, ref.kind, ref.name)) == found
+
+
+@pytest.mark.parametrize(
+    "template", ["{namespace}-{name}", "{namespace}{name}", "a{namespace}-/{name}", "{namespace}/{name}--{kind}-a",
+                 "{namespace}-{namespace}/{name}", "{namespace}%2F{name}a"],
+)  # fmt: skip
+def test_an_address_is_read_as_the_shortest_names_that_make_it(template: str) -> None:
+    """Against every address of a few characters, by a regular expression that says the same."""
+    field = itertools.count()
+    pattern = re.sub(r"\\{([a-z]+)\\}", lambda m: f"(?P<{m[1]}{next(field)}>[^/]+?)", re.escape(unquote(template)))
+    for text in map("".join, itertools.product("a-/", repeat=7)):
+        found = re.fullmatch(pattern, text)
+        named = {(key[:-1], value) for key, value in found.groupdict().items()} if found else set()
+        expected = dict(named) if named and len(dict(named)) == len(named) else None
+        assert links.read(f"https://x/?at={quote(text)}", f"https://x/?at={template}") == expected, text
+
+
+def test_a_long_link_is_read_as_quickly_as_a_short_one() -> None:
+    template = "https://console.example.com/{cluster}-{namespace}-{kind}-{name}/logs"
+    assert links.read(f"https://console.example.com/{'-a' * 5000}/log", template) is None
+    found = links.read(f"https://console.example.com/{'-a' * 5000}/logs", template)
+    assert found is not None
+    assert found["kind"] == "a"
 
 
 def test_what_a_template_makes_is_read_again() -> None:

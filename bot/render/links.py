@@ -17,6 +17,8 @@ HEADLAMP, KUEUEVIZ = "Headlamp", "KueueViz"
 
 _NAME = re.compile(r"[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?", re.ASCII)
 _PLACEHOLDER = re.compile(r"\{([a-z_]*)\}")
+_MARK = re.compile(r"([/?#&=])")
+"""What parts an address; no placeholder stands for one of these."""
 _PLACEHOLDERS = frozenset({"cluster", "namespace", "kind", "name"})
 _HEADLAMP_KUEUE = {
     "Workload": "workloads",
@@ -146,13 +148,49 @@ def read(url: str, template: str) -> dict[str, str] | None:
 
 
 def _matches(template: str, text: str, found: dict[str, str]) -> bool:
-    """Match a part of an address, and take what stands for the placeholders; the same one twice stands for the same."""
-    pieces = _PLACEHOLDER.split(template)
-    pattern = "".join(re.escape(unquote(piece)) if at % 2 == 0 else "([^/?#&=]+?)" for at, piece in enumerate(pieces))
-    whole = re.fullmatch(pattern, unquote(text))
-    if whole is None:
+    """Match a part of an address, and take what stands for the placeholders; the same one twice stands for the same.
+
+    In a time that grows with the length alone: whoever pastes a link writes its text.
+    """
+    parts: list[list[str]] = [[""]]  # between two marks: text, placeholder, text, …
+    marks: list[str] = []
+    for at, piece in enumerate(_PLACEHOLDER.split(template)):
+        if at % 2:
+            parts[-1] += [piece, ""]
+            continue
+        first, *rest = _MARK.split(unquote(piece))
+        parts[-1][-1] += first
+        marks += rest[::2]
+        parts += [[text] for text in rest[1::2]]
+    seen = _MARK.split(unquote(text))
+    if seen[1::2] != marks:
         return False
-    return all(found.setdefault(name, value) == value for name, value in zip(pieces[1::2], whole.groups(), strict=True))
+    for part, shown in zip(parts, seen[::2], strict=True):
+        values = _filled(part[::2], shown)
+        if values is None or not all(
+            found.setdefault(name, value) == value for name, value in zip(part[1::2], values, strict=True)
+        ):
+            return False
+    return True
+
+
+def _filled(fixed: list[str], text: str) -> list[str] | None:
+    """Give what stands between fixed texts, each as short as can be and never nothing; None where the text is another."""
+    first, *middle = fixed
+    if not middle:
+        return [] if text == first else None
+    last = middle.pop()
+    at, end = len(first), len(text) - len(last)
+    if at >= end or not text.startswith(first) or not text.endswith(last):
+        return None
+    values = []
+    for piece in middle:
+        to = text.find(piece, at + 1, end)
+        if to < 0:
+            return None
+        values.append(text[at:to])
+        at = to + len(piece)
+    return [*values, text[at:end]] if at < end else None
 
 
 def _links(kind: str, namespace: str, name: str, templates: Templates) -> dict[str, str]:
