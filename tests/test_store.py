@@ -1,6 +1,8 @@
 """The store, on SQLite and on a real PostgreSQL: once is once, nothing is lost, nothing secret is kept."""
 
 import asyncio
+import contextlib
+import sqlite3
 import threading
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -66,6 +68,22 @@ async def test_replicas_that_start_together_migrate_once(tmp_path: Path, postgre
         async with Store.open(target) as opened, opened._begin() as connection:
             numbers = (await connection.execute(sa.select(schema.version.c.number))).scalars().all()
         assert list(numbers) == list(range(1, len(schema.MIGRATIONS) + 1))
+
+
+async def test_a_replica_that_starts_while_another_makes_the_file_waits_for_it(tmp_path: Path) -> None:
+    """SQLite refuses the change to WAL at once while somebody writes, however long one would wait."""
+    path = tmp_path / "together.sqlite3"
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+
+        async def start() -> None:
+            async with Store.open(f"sqlite:///{path}") as opened:
+                await opened.ping()
+
+        starting = asyncio.create_task(start())
+        await asyncio.wait([starting], timeout=0.3)
+        other.execute("COMMIT")
+        await starting
 
 
 async def test_an_abandoned_answer_is_taken_by_one(store: Store) -> None:

@@ -4,6 +4,7 @@ All times are Unix seconds and come in as arguments. Every method is one transac
 decided by the database: a primary key for deliveries and digest runs, a lease for watches and answers under way.
 """
 
+import asyncio
 import json
 import uuid
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -13,7 +14,7 @@ from typing import Any, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import OperationalError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from bot.store import schema
@@ -26,6 +27,10 @@ RETENTION: Mapping[str, float] = {
     "digests": 90 * 86400.0,  # the line of the last digests
 }
 """How long rows are kept, in seconds after they were written. A watch is deleted when it ends."""
+
+
+LOCKED_SECONDS = 10.0
+"""How long a SQLite file may be locked by others."""
 
 
 class StoreError(RuntimeError):
@@ -129,8 +134,7 @@ class Store:
         engine = _engine(url)
         try:
             try:
-                async with engine.connect() as connection:
-                    await connection.run_sync(_migrate)
+                await _made_ready(engine)
             except (SQLAlchemyError, OSError, RuntimeError) as error:
                 raise StoreError(f"the store cannot be opened: {_reason(error)}") from error
             yield cls(engine)
@@ -406,14 +410,14 @@ def _engine(url: str) -> AsyncEngine:
         # Every transaction takes the write lock, so more connections than one would only wait for each other in the file;
         # and in memory each would be a database of its own.
         engine = create_async_engine(
-            f"sqlite+aiosqlite://{rest}", connect_args={"timeout": 10}, poolclass=sa.AsyncAdaptedQueuePool, pool_size=1,
-            max_overflow=0, pool_timeout=10,
+            f"sqlite+aiosqlite://{rest}", connect_args={"timeout": LOCKED_SECONDS},
+            poolclass=sa.AsyncAdaptedQueuePool, pool_size=1, max_overflow=0, pool_timeout=10,
         )  # fmt: skip
 
         def on_connect(connection: Any, _record: Any) -> None:  # noqa: ANN401 - DBAPI objects
             connection.isolation_level = None  # the driver's own transactions would start too late
             cursor = connection.cursor()
-            for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "busy_timeout=10000"):
+            for pragma in ("journal_mode=WAL", "synchronous=NORMAL", f"busy_timeout={LOCKED_SECONDS * 1000:.0f}"):
                 cursor.execute(f"PRAGMA {pragma}")
             cursor.close()
 
@@ -433,6 +437,25 @@ def _engine(url: str) -> AsyncEngine:
         raise StoreError("PostgreSQL needs the extra `postgresql`: pip install 'whypending[postgresql]'") from error
     except SQLAlchemyError as error:
         raise StoreError(f"the store URL cannot be read: {type(error).__name__}") from error
+
+
+async def _made_ready(engine: AsyncEngine) -> None:
+    """Migrate; try again while another process does.
+
+    SQLite refuses a new file's change to WAL at once, not after `timeout`, while another process writes into it.
+    """
+    loop = asyncio.get_running_loop()
+    until = loop.time() + LOCKED_SECONDS
+    while True:
+        try:
+            async with engine.connect() as connection:
+                await connection.run_sync(_migrate)
+        except OperationalError as error:
+            if "database is locked" not in str(error.orig) or loop.time() >= until:
+                raise
+            await asyncio.sleep(0.05)
+        else:
+            return
 
 
 def _migrate(connection: sa.Connection) -> None:
