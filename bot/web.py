@@ -1,6 +1,7 @@
 """The endpoints for the platform: /healthz, /readyz, /metrics."""
 
 import contextlib
+import socket
 from collections.abc import AsyncIterator, Callable
 
 from aiohttp import web
@@ -36,12 +37,13 @@ def application(missing: Callable[[], list[str]], lacking: Callable[[], list[str
 
 
 @contextlib.asynccontextmanager
-async def listen(app: web.Application, host: str, port: int) -> AsyncIterator[int]:
-    """Serve an application; give the port that it listens on."""
+async def listen(app: web.Application, host: str, port: int, held: socket.socket | None = None) -> AsyncIterator[int]:
+    """Serve an application; give the port that it listens on. A socket that is `held` already is used instead of a new one."""
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=2)
     await runner.setup()
     try:
-        await web.TCPSite(runner, host, port).start()
+        site = web.TCPSite(runner, host, port) if held is None else web.SockSite(runner, held)
+        await site.start()
         yield int(runner.addresses[0][1])
     finally:
         await runner.cleanup()

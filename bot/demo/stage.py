@@ -58,7 +58,8 @@ async def stage(port: int = 0, scenarios: tuple[Scenario, ...] = SCENARIOS) -> A
     Raises:
         OSError: the port cannot be listened on.
     """
-    port = port or _free_port()
+    held = _bound(port)  # kept: a free port that is let go of may be taken before it is listened on
+    port = held.getsockname()[1]
     elsewhere = f"http://127.0.0.1:{port}{HEADLAMP}"
     slack = LocalSlack()
     slack.unfurl_domains = {"127.0.0.1"}
@@ -68,6 +69,7 @@ async def stage(port: int = 0, scenarios: tuple[Scenario, ...] = SCENARIOS) -> A
     alerts.bot = True
     channels = _channels(slack, me, colleague)
     async with contextlib.AsyncExitStack() as stack:
+        stack.callback(held.close)
         urls = {s.cluster: await stack.enter_async_context(apiserver.serve(s.path)) for s in scenarios}
         sites = {
             name: Site(Cluster(name=name, url=url), Templates(elsewhere, name, cluster=name))
@@ -108,16 +110,23 @@ async def stage(port: int = 0, scenarios: tuple[Scenario, ...] = SCENARIOS) -> A
             shortcuts=({"callback_id": WHY, "name": "Why pending?"},), home_tab=True,
         )  # fmt: skip
         bot = await stack.enter_async_context(running(configured, service))
-        listening = await stack.enter_async_context(web.listen(page.application(), "127.0.0.1", port))
+        listening = await stack.enter_async_context(web.listen(page.application(), "127.0.0.1", port, held))
         await bot.greeted.wait()
         await slack.connected()
         yield Stage(f"http://127.0.0.1:{listening}", slack, bot, page, me)
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+def _bound(port: int) -> socket.socket:
+    """Listen on a port on loopback, 0 for a free one. Raises OSError."""
+    held = socket.socket()
+    try:
+        held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        held.bind(("127.0.0.1", port))
+        held.listen()  # others may bind to it, too, as long as nobody listens
+    except OSError:
+        held.close()
+        raise
+    return held
 
 
 def _alert(alerts: Person, scenario: Scenario) -> Json:
