@@ -57,8 +57,10 @@ class Foretold:
 
     @property
     def verdict(self) -> str:
-        """The Workload's verdict by the headline's words: never, wait, or fits."""
+        """The Workload's verdict by the headline's words: never, wait, or fits; unknown where the product does not say."""
         answer = self.answer
+        if any(entry.rule.startswith("exceeds-") for entry in answer.not_checked):
+            return "unknown"
         if answer.headline.rule.startswith("exceeds-") or answer.outlook == "never-as-written":
             return "never"
         return "wait" if any(f.rule in _WAITING for f in (answer.headline, *answer.also)) else "fits"
@@ -109,6 +111,8 @@ def differences(told: Foretold, status: Body) -> list[str]:
     condition = _decision(status)
     if condition is None:
         return ["Kueue says nothing"]
+    if told.verdict == "unknown":
+        return []
     if condition["status"] == "True":
         if told.verdict != "fits":
             return [f"Kueue admits it, foretold was {told.verdict}: {told.answer.headline.sentence}"]
@@ -316,7 +320,9 @@ class Bench:
         name = probe["metadata"]["name"]
         told = foretold(self.play(content, [probe]), name)
         found = self.probe(told, name)
-        return found or self.emptied({name: told.verdict} if _decided(probe) else {}, content)
+        return found or self.emptied(
+            {name: told.verdict} if told.verdict != "unknown" and _decided(probe) else {}, content
+        )
 
     def differs(self, content: Body, probe: Body) -> bool:
         """Say whether a tree shows a difference; one that Kueue does not take shows none."""
@@ -354,12 +360,13 @@ def test_kueue_does_what_was_foretold(make: Callable[[int], Body], seed: int, pl
         verdicts[name] = told.verdict
         if found := bench.probe(told, name):
             failed(bench, found, content, probe)
-    alone = {name: verdict for name, verdict in verdicts.items() if _decided(some[name])}
+    alone = {name: verdict for name, verdict in verdicts.items() if verdict != "unknown" and _decided(some[name])}
     if found := bench.emptied(alone, content):
         failed(bench, found, content, some[found[0].partition(":")[0]])
-    counts = {verdict: list(verdicts.values()).count(verdict) for verdict in ("fits", "wait", "never")}
+    counts = {verdict: list(verdicts.values()).count(verdict) for verdict in ("fits", "wait", "never", "unknown")}
     print(f"seed {seed}: {counts}, {len(alone)} of them with nothing in use")
     assert sum(counts.values()) == PROBES
+    assert counts["unknown"] <= PROBES // 10
 
 
 @pytest.mark.parametrize("path", sorted(CASES.glob("*.yaml")), ids=lambda path: path.stem)

@@ -251,7 +251,7 @@ _TRIED = 64
 
 
 def splits(offer: Offer, pod_sets: tuple[PodSetRequests, ...]) -> list[tuple[tuple[str, str], ...]]:
-    """Give splits of pod sets over flavors that would fit now, as (pod set, flavor) pairs; Kueue itself tries none.
+    """Give splits of pod sets over flavors that would fit now, as (pod set, flavor) pairs; Kueue tries few of them.
 
     Only where one resource group decides and there are few possibilities; the first flavors first.
     """

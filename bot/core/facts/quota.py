@@ -28,6 +28,7 @@ from bot.core.facts.assignment import (
     figure,
     place,
     shut_out,
+    splits,
 )
 from bot.core.facts.flavors import ALLOWED_FLAVORS, Exclusion, exclusion
 from bot.core.facts.lazy import fact
@@ -432,6 +433,8 @@ class Quota:
         if group is None or nearest is None or placement.verdict not in {"never", "wait"}:
             return None
         verdict: Literal["never", "wait"] = "never" if placement.verdict == "never" else "wait"
+        if verdict == "never":
+            self._must_be_so(placement)
         figures = nearest.deciding
         others = tuple(flavor for flavor in group.flavors if flavor is not nearest)
         return Shortfall(
@@ -442,6 +445,18 @@ class Quota:
             others=others,
             at_minimum=placement is not self.placement,
         )
+
+    def _must_be_so(self, placement: Placement) -> None:
+        """Raise Unknown where only the order of the pod sets makes it too much, and Kueue has not said what comes of it.
+
+        After a scan that failed, Kueue begins behind the flavor that an earlier pod set took, and may get further
+        (`LastAssignment` of `pkg/workload`); whether it does differs between its versions.
+        """
+        if placement.competing and not self.said:
+            empty = replace(self.offer, tree=self.offer.tree.empty())
+            if splits(empty, self.counted):
+                reason = "which of its pod sets takes which flavor: Kueue has not tried it yet"
+                raise Unknown(reason)
 
     def _cause(self, verdict: Literal["never", "wait"], figures: tuple[Figure, ...]) -> Cause:
         queue, main = self.offer.queue, figures[0]

@@ -16,8 +16,8 @@ def pod_sets_compete(facts: Facts) -> Found | None:
     When:
         A pod set would come further in a flavor if the pod sets before it had not taken of that flavor.
     Why it blocks:
-        Kueue gives flavors pod set by pod set, each the first flavor with room, and never goes back: it does not try
-        whether another split would fit.
+        Kueue gives flavors pod set by pod set, each the first flavor with room. Of other splits it tries few: the next time
+        it begins behind the flavors that were taken, in some versions.
     What to do:
         Hold the earlier pod set to another flavor by a node selector, or reorder the flavors; or ask for less.
     """
