@@ -37,6 +37,8 @@ QUEUE_PAGE = 2000
 """Queues in one page: they are small, and pages come one after the other."""
 SMALL_CLUSTER = 300
 """Up to this many pending and reserving Workloads all of them are read at once, with the pods and Jobs around them."""
+FEW = 100
+"""So many Workloads that wait or hold quota are read sooner by their namespaces than found among all of a cluster."""
 OTHER_NAMESPACES = 3
 """How many further namespaces of a ClusterQueue are read for those who wait there."""
 POD_SETS = 8
@@ -438,7 +440,8 @@ class Plan:
         small = _size(snapshot) <= SMALL_CLUSTER
         # finished ones are not counted and may be many
         wants = [Want("Workload", rows=NAMESPACE_ROWS, page=PROBE)] if small else []
-        wants.append(self._holders_of(snapshot, name, NAMESPACE_ROWS))
+        few = self._few_holders(snapshot, queue) if not small else []
+        wants += few or [self._holders_of(snapshot, name, NAMESPACE_ROWS)]
         if small:
             others = [place for place in _fed_from(snapshot, name) if place != self.ref.namespace]
             wants += self._kept_anew(others)
@@ -447,6 +450,25 @@ class Plan:
             near = _neighbours(snapshot, name)[:2]
             wants += [self._holders_of(snapshot, other, SMALL_CLUSTER) for other in near]
         return wants
+
+    @staticmethod
+    def _few_holders(snapshot: Snapshot, queue: "_Path") -> list[Want]:
+        """The namespaces that feed a queue, where they are few and small and count as many that hold quota as it does.
+
+        A server that selects by ClusterQueue looks through the Workloads of the whole cluster for it.
+        """
+        fed = _fed_from(snapshot, queue.cluster_queue_name)
+        if not fed or len(fed) > OTHER_NAMESPACES or sum(_in_namespace(snapshot, name) for name in fed) > FEW:
+            return []
+        counted = sum(
+            item.status.reserving_workloads
+            for namespace in fed
+            for item in snapshot.all_of(o.LocalQueue, read="seen", namespace=namespace)
+            if item.spec.cluster_queue == queue.cluster_queue_name
+        )
+        if queue.cluster_queue is None or counted < queue.cluster_queue.status.reserving_workloads:
+            return []  # somebody holds on whose LocalQueue is gone
+        return [Want("Workload", namespace, rows=NAMESPACE_ROWS) for namespace in fed]
 
     def _holders_of(self, snapshot: Snapshot, cluster_queue: str, rows: int) -> Want:
         """Those who hold, or the namespaces that feed the queue as far as no more than `rows` wait and hold in them."""
