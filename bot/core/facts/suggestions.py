@@ -4,6 +4,7 @@ Each suggestion is a change to the question, placed again on the same snapshot: 
 that the pods could use, another LocalQueue of the namespace, partial admission.
 """
 
+import contextlib
 import shlex
 from collections.abc import Callable
 from dataclasses import replace
@@ -249,26 +250,39 @@ def _open(facts: "Facts", flavor: str, out: Exclusion) -> Suggestion:
 
 def _other_queue(facts: "Facts") -> list[Suggestion]:
     """Offer the namespace's other LocalQueues in whose ClusterQueues it would fit now."""
-    quota, snapshot, namespace = facts.quota, facts.snapshot, facts.ref.namespace
+    quota, namespace = facts.quota, facts.ref.namespace
     mine = quota.queue
     found = []
-    for local in sorted(snapshot.all_of(o.LocalQueue, read="seen", namespace=namespace), key=lambda item: item.name):
-        if local.name == facts.queue.queue_name or not _open_queue(local):
+    room: dict[str, bool] = {}
+    for local, queue in facts.snapshot.once(("open queues", namespace), lambda: _open_queues(facts)):
+        if local.name == facts.queue.queue_name or queue is mine:
             continue
-        try:
-            queue = snapshot.one_of(o.ClusterQueue, local.spec.cluster_queue)
-            if queue is None or queue is mine or not _open_queue(queue) or not _selects(facts, queue):
-                continue
-            room = fits(quota.offer_of(queue), quota.requests_in(queue))
-        except Unknown:
-            continue
-        if room:
+        if queue.name not in room:  # several LocalQueues may lead there
+            try:
+                room[queue.name] = fits(quota.offer_of(queue), quota.requests_in(queue))
+            except Unknown:
+                room[queue.name] = False
+        if room[queue.name]:
             do = (
                 f"Or submit it to LocalQueue {named('LocalQueue', local.name, namespace)}: ClusterQueue"
                 f" {named('ClusterQueue', queue.name)} has room for it now."
             )
             found.append(Suggestion("other-queue", "fits", Step("asker", do, _move(facts, local.name))))
     return found
+
+
+def _open_queues(facts: "Facts") -> tuple[tuple[o.LocalQueue, o.ClusterQueue], ...]:
+    """The LocalQueues of the namespace by name, with their ClusterQueues, as far as both take what is submitted to them."""
+    found = []
+    feeding = facts.snapshot.all_of(o.LocalQueue, read="seen", namespace=facts.ref.namespace)
+    for local in sorted(feeding, key=lambda item: item.name):
+        queue = facts.snapshot.look_of(o.ClusterQueue, local.spec.cluster_queue)
+        if queue is None or not (_open_queue(local) and _open_queue(queue)):
+            continue
+        with contextlib.suppress(Unknown):
+            if _selects(facts, queue):
+                found.append((local, queue))
+    return tuple(found)
 
 
 def _move(facts: "Facts", queue: str) -> str | None:
