@@ -610,6 +610,17 @@ async def test_what_may_stand_is_still_looked_for_after_a_refusal(tmp_path: Path
     assert len(world.roots) == 1
 
 
+async def test_what_stands_is_found_behind_what_others_wrote_since(tmp_path: Path) -> None:
+    world, now = Dying(tmp_path), time.time()
+    world.slack.fail("chat.postMessage", late=600)
+    await world.ended("one", now, once=lambda: world.roots)
+    for number in range(450):
+        world.slack.put(world.channel, {"user": "U0ANN", "text": f"message {number}"})
+    await world.run("one", now + 3600)
+    assert len(world.roots) == 1
+    assert "train" in world.thread(world.roots[0])
+
+
 @pytest.mark.parametrize("left", ["root", "nothing"])
 async def test_where_nothing_changed_any_more_a_dead_attempt_is_ended(tmp_path: Path, left: str) -> None:
     stands = left == "root"

@@ -186,7 +186,7 @@ def _history(slack: LocalSlack, arguments: Json) -> Json:
         inclusive = str(arguments.get("inclusive", "false")).lower() in {"1", "true"}
         latest = str(arguments["latest"])
         messages = [m for m in messages if m["ts"] < latest or (inclusive and m["ts"] == latest)]
-    return {"messages": messages[: int(arguments.get("limit") or 100)], "has_more": False}
+    return _page(messages, arguments, 100)
 
 
 def _replies(slack: LocalSlack, arguments: Json) -> Json:
@@ -201,7 +201,15 @@ def _replies(slack: LocalSlack, arguments: Json) -> Json:
         for m in channel.messages
         if (m["ts"] == root_ts or (m.get("thread_ts") == root_ts and float(m["ts"]) > oldest)) and "ephemeral" not in m
     ]
-    return {"messages": messages[: int(arguments.get("limit") or 1000)], "has_more": False}
+    return _page(messages, arguments, 1000)
+
+
+def _page(messages: list[Json], arguments: Json, usual: int) -> Json:
+    """Give a page of messages, and by what cursor the next one is asked for."""
+    start, limit = int(arguments.get("cursor") or 0), int(arguments.get("limit") or usual)
+    more = len(messages) > start + limit
+    following = {"response_metadata": {"next_cursor": str(start + limit)}} if more else {}
+    return {"messages": messages[start : start + limit], "has_more": more, **following}
 
 
 def _join(slack: LocalSlack, arguments: Json) -> Json:

@@ -193,7 +193,7 @@ async def look(
         user = str((await poster.call("auth.test")).get("user_id") or "")
     except Undeliverable:
         sure = False
-    oldest = f"{at - 60:.6f}"
+    oldest = f"{max(0.0, at - 60):.6f}"
     if ROOT not in stands:
         messages = await read_messages(poster, "conversations.history", channel=channel, oldest=oldest, limit=200)
         sure = sure and messages is not None and shows_metadata(messages, user)

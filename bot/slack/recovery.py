@@ -19,6 +19,9 @@ from bot.slack.desk import SIGNATURE, Desk
 from bot.slack.post import Place, Poster, Undeliverable
 from bot.store import Answer
 
+PAGES = 10
+"""Pages of a channel or thread that are looked through for what stands there."""
+
 _log = telemetry.log("recovery")
 
 
@@ -115,13 +118,26 @@ class Recovery:
 
 
 async def read_messages(poster: Poster, method: str, **arguments: Any) -> tuple[Mapping[str, Any], ...] | None:  # noqa: ANN401 - JSON
-    """Read the messages of a channel or thread with their metadata; None where that is refused, or there are more."""
-    try:
-        answer = await poster.call(method, include_all_metadata=True, **arguments)
-    except Undeliverable as refused:
-        _log.info("not looked up", method=method, error=refused.error)
-        return None
-    return None if answer.get("has_more") else tuple(answer.get("messages") or ())
+    """Read the messages of a channel or thread with their metadata, page by page.
+
+    None where that is refused, or there are more than `PAGES` pages of them.
+    """
+    found: list[Mapping[str, Any]] = []
+    cursor: dict[str, str] = {}
+    for _ in range(PAGES):
+        try:
+            answer = await poster.call(method, include_all_metadata=True, **arguments, **cursor)
+        except Undeliverable as refused:
+            _log.info("not looked up", method=method, error=refused.error)
+            return None
+        found += answer.get("messages") or ()
+        if not answer.get("has_more"):
+            return tuple(found)
+        following = str((answer.get("response_metadata") or {}).get("next_cursor") or "")
+        if not following:
+            return None
+        cursor = {"cursor": following}
+    return None
 
 
 def shows_metadata(messages: Sequence[Mapping[str, Any]], user: str) -> bool:

@@ -279,7 +279,7 @@ def splits(offer: Offer, pod_sets: tuple[PodSetRequests, ...]) -> list[tuple[tup
 def fits(offer: Offer, pod_sets: Iterable[PodSetRequests]) -> bool:
     """Say whether `place` would give "fits", without working out what is missing where it does not.
 
-    For trying many offers. Raises as `place` does.
+    For trying many offers. May say False where `place` raises, as it looks no further than it must; else raises as that does.
     """
     return _Placing(offer, _units(pod_sets)).fits()
 
