@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.core import texts
+from bot.core.names import cited
 from bot.core.texts import (
     AffinityMismatch,
     Assignment,
@@ -603,8 +604,8 @@ def test_nothing_raises(text: str) -> None:
 
 
 def test_cited() -> None:
-    assert texts.cited('Failed to pull "a:1".') == "\"Failed to pull 'a:1'\""
-    assert texts.cited("x" * 400, 10) == '"' + "x" * 9 + '…"'
+    assert cited('Failed to pull "a:1".') == "\"Failed to pull 'a:1'\""
+    assert cited("x" * 400, 10) == '"' + "x" * 9 + '…"'
 
 
 def test_long_texts_are_read_in_time() -> None:

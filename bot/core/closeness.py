@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable
-from difflib import SequenceMatcher
 
 _ENOUGH = 0.7
 _MOST = 5_000
@@ -23,6 +22,8 @@ def score(wanted: str, name: str) -> float:
     parts = len(short)
     if parts < len(long) and any(short) and short in (long[:parts], long[-parts:]):
         return 0.9
+    from difflib import SequenceMatcher  # noqa: PLC0415 - slow to load, and few answers come here
+
     return SequenceMatcher(None, bare_first, bare_second, autojunk=False).ratio()
 
 

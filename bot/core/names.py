@@ -26,6 +26,11 @@ def quoted(text: str, limit: int = 500) -> str:
     return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"
 
 
+def cited(text: str, limit: int = 300) -> str:
+    """Give text from the cluster between quotation marks, fit to stand in a sentence."""
+    return f'"{quoted(text, limit).replace(chr(34), chr(39)).rstrip(".")}"'
+
+
 def named(kind: str, name: str, namespace: str = "") -> str:
     """Give an object's name for use inside a sentence; the kind itself is not printed."""
     return f"{_OPEN}{clean(kind)}{_SEPARATOR}{clean(namespace)}{_SEPARATOR}{clean(name)}{_CLOSE}"

@@ -7,6 +7,9 @@ a few of them.
 import re
 from typing import Any, cast
 
+LONGEST = 32 * 1024  # Kueue cuts a condition's message there
+SHORT = 4 * 1024  # enough for the texts of queues and checks
+
 
 class _Later:
     """Stands in for a compiled pattern until somebody uses it."""

@@ -1,6 +1,5 @@
 """Facts about whether Kueue takes up a job: where its queue name stands, and what makes Kueue ignore it."""
 
-import hashlib
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -461,6 +460,8 @@ class Membership:
         """Whether the name that Kueue gives the job's Workload belongs to the Workload of somebody else."""
         if not self._asks or not item.metadata.uid or isinstance(item, o.Pod) or self._facts.identity.workloads:
             return None
+        import hashlib  # noqa: PLC0415 - it loads OpenSSL, and few answers come here
+
         group = item.api_version.rpartition("/")[0]
         parts = "\n".join((kind_of(item), group, item.name, item.metadata.uid))
         name = f"{kind_of(item).lower()}-{item.name}"[:_LONGEST_NAME]

@@ -4,10 +4,9 @@ from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
 from bot.core.facts.queue import InactiveCheck
 from bot.core.moments import young
-from bot.core.names import named, quoted, subject
+from bot.core.names import cited, named, quoted, subject
 from bot.core.rule import rule
 from bot.core.snapshot import Unknown
-from bot.core.texts import cited
 
 
 @rule(

@@ -2,9 +2,8 @@
 
 from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
-from bot.core.names import named, quoted, subject
+from bot.core.names import cited, named, quoted, subject
 from bot.core.rule import rule
-from bot.core.texts import cited
 
 
 @rule("queue", move="queue-admin", outlook="fix", phases=("waiting", "reserved", "admitted"), needs=("Workload",))

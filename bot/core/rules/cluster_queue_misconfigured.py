@@ -3,10 +3,10 @@
 from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
 from bot.core.facts.queue import Misconfiguration
-from bot.core.names import named, quoted, subject
+from bot.core.names import cited, named, quoted, subject
 from bot.core.objects import ClusterQueue, ResourceFlavor
 from bot.core.rule import rule
-from bot.core.texts import QueueBlocker, cited
+from bot.core.texts import QueueBlocker
 
 
 @rule("queue", move="queue-admin", outlook="fix", phases=("waiting",), needs=("Workload", "ClusterQueue"))

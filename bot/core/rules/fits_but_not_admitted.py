@@ -8,7 +8,7 @@ from bot.core.facts import shortage as words
 from bot.core.facts.assignment import Figure
 from bot.core.facts.quota import NEEDS
 from bot.core.moments import clock, lasting
-from bot.core.names import named, quoted, subject
+from bot.core.names import cited, named, quoted, subject
 from bot.core.quantity import human
 from bot.core.rule import rule
 from bot.core.scheduling import taint_text, untolerated
@@ -116,7 +116,7 @@ def _room(figures: list[Figure]) -> str:
 def _outdated(facts: Facts) -> str:
     """Say what Kueue's own text claims that the objects contradict; words that nobody knows are quoted."""
     if facts.history.is_verdict and facts.history.said is None:
-        return f" Kueue says {texts.cited(facts.history.text)}."
+        return f" Kueue says {cited(facts.history.text)}."
     said = texts.assignment(facts.history.text)
     reasons = [reason for part in said.pod_sets for reason in part.reasons] if said is not None else []
     claims = []

@@ -4,9 +4,8 @@ from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
 from bot.core.facts.checks import Check, Cluster
 from bot.core.moments import clock, lasting
-from bot.core.names import named, quoted, subject
+from bot.core.names import cited, named, quoted, subject
 from bot.core.rule import rule
-from bot.core.texts import cited
 
 
 @rule("checks", move="nobody", outlook="in-progress", phases=("waiting", "reserved"), needs=("Workload",))

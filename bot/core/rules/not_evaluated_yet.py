@@ -3,10 +3,10 @@
 from bot.core.diagnosis import Certainty, Evidence, Found, Step
 from bot.core.facts import Facts
 from bot.core.moments import clock, lasting
-from bot.core.names import quoted, subject
+from bot.core.names import cited, quoted, subject
 from bot.core.objects import condition
 from bot.core.rule import rule
-from bot.core.texts import Waits, cited
+from bot.core.texts import Waits
 
 
 @rule(

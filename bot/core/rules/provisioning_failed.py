@@ -4,10 +4,9 @@ from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
 from bot.core.facts.checks import Attempt, Check
 from bot.core.moments import clock
-from bot.core.names import named, quoted, subject
+from bot.core.names import cited, named, quoted, subject
 from bot.core.rule import rule
 from bot.core.snapshot import Unknown
-from bot.core.texts import cited
 
 _SAID = {
     "failed": "could not provide the nodes",

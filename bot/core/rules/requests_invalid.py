@@ -3,10 +3,10 @@
 from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
 from bot.core.facts.queue import RequestProblem
-from bot.core.names import named, quoted, subject
+from bot.core.names import cited, named, quoted, subject
 from bot.core.rule import rule
 from bot.core.snapshot import Unknown
-from bot.core.texts import Validation, cited
+from bot.core.texts import Validation
 
 
 @rule("queue", move="asker", outlook="never-as-written", phases=("waiting",), needs=("Workload", "LimitRange"))

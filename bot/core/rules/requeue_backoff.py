@@ -4,9 +4,9 @@ from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
 from bot.core.facts.history import Evicted
 from bot.core.moments import clock, lasting, stamp
-from bot.core.names import named, quoted, subject
+from bot.core.names import cited, named, quoted, subject
 from bot.core.rule import rule
-from bot.core.texts import cited, eviction
+from bot.core.texts import eviction
 
 _WHY = {
     "PodsReadyTimeout": "its pods were not ready in time",
