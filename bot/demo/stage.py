@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from bot import settings, telemetry, web
 from bot.app import Bot, running
+from bot.core.diagnosis import Level
 from bot.demo import apiserver
 from bot.demo.catalogue import SCENARIOS, Scenario
 from bot.demo.page import HEADLAMP, Page
@@ -144,7 +145,7 @@ def _alert(alerts: Person, scenario: Scenario) -> Json:
     }  # fmt: skip
 
 
-def _channels(slack: LocalSlack, me: Person, colleague: Person) -> list[tuple[Channel, settings.Level]]:
+def _channels(slack: LocalSlack, me: Person, colleague: Person) -> list[tuple[Channel, Level]]:
     """Make the channels, each with what its answers may name."""
     both = (me, colleague)
     training = slack.channel(
