@@ -18,7 +18,7 @@ from bot.core import objects as o
 from bot.core.diagnosis import Diagnosis, Level
 from bot.core.disclosure import Audience, disclose
 from bot.core.facts import Thresholds
-from bot.core.facts.identity import JOB_UID_LABEL
+from bot.core.marks import JOB_UID_LABEL
 from bot.core.redaction import redact
 from bot.core.reference import JobRef
 from bot.core.snapshot import Gap, Snapshot

@@ -20,9 +20,9 @@ from bot.core import objects as o
 from bot.core.compact import Pool, shrunk
 from bot.core.digest import Report, Selection, Survey
 from bot.core.digest_view import View, view
-from bot.core.facts.identity import phase_of
 from bot.core.reference import JobRef
 from bot.core.snapshot import Snapshot
+from bot.core.workloads import phase_of
 from bot.demo.apiserver import Fault, RecordedApi
 from bot.demo.slack import BOT_TOKEN, Channel, LocalSlack
 from bot.kube.client import Client, Cluster

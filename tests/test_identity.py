@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from bot.core import kinds
-from bot.core.facts.identity import job_finished
+from bot.core.jobs import job_finished
 from bot.core.snapshot import Unknown
 from tests.clusters import Cluster, fired, merge, recorded
 from tests.made import LONG_AGO, QUEUE, Object, admitted, cluster, event, job, made, pod, refer, workload

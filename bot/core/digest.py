@@ -18,13 +18,14 @@ from bot.core import objects as o
 from bot.core.compact import likeness, shrunk
 from bot.core.diagnosis import Finding
 from bot.core.facts import Facts, Thresholds
-from bot.core.facts.identity import phase_of
 from bot.core.facts.order import job_of
 from bot.core.facts.requests import PODS, amounts, held
+from bot.core.marks import WORKLOAD
 from bot.core.objects import condition
 from bot.core.reference import JobRef
 from bot.core.scheduling import pod_requests, selector_matches
 from bot.core.snapshot import Scope, Snapshot, Unknown
+from bot.core.workloads import phase_of
 
 Category = Literal["never", "misconfigured", "stuck", "unknown", "waiting"]
 CATEGORIES: tuple[Category, ...] = ("never", "misconfigured", "stuck", "unknown", "waiting")
@@ -320,7 +321,7 @@ class Survey:
                 continue
             yield from (ref.uid for ref in pod.metadata.owner_references)
             yield pod.metadata.uid
-            name = pod.metadata.annotations.get("kueue.x-k8s.io/workload")
+            name = pod.metadata.annotations.get(WORKLOAD)
             if name:
                 yield f"{pod.namespace}/{name}"
 

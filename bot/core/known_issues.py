@@ -13,7 +13,9 @@ from bot.core import objects as o
 from bot.core import quantity, texts
 from bot.core.diagnosis import Evidence
 from bot.core.facts.flavors import exclusion, selected_keys
-from bot.core.facts.identity import PREFIX, suspended
+from bot.core.facts.topology import HOSTNAME
+from bot.core.jobs import is_over, suspended
+from bot.core.marks import ELASTIC, POD_SET, PREFIX, TOPOLOGY_GATE
 from bot.core.moments import lasting
 from bot.core.names import named, quoted, subject
 from bot.core.objects import condition, is_true
@@ -24,9 +26,6 @@ from bot.core.snapshot import Unknown
 if TYPE_CHECKING:
     from bot.core.facts import Facts
 
-ELASTIC = PREFIX + "elastic-job"
-_TOPOLOGY_GATE = PREFIX + "topology"
-HOSTNAME = "kubernetes.io/hostname"
 _LOOKED_AT = 20  # pods of one job are alike
 _OFTEN = 3  # a text or a pair of events that comes so often is a loop, not a moment
 Version = tuple[int, int, int]
@@ -265,7 +264,7 @@ def _pinned(facts: "Facts") -> Iterable[tuple[o.Pod, o.PodSpec, dict[str, str], 
 
 
 def _template(workload: o.Workload, pod: o.Pod) -> o.PodSpec:
-    name = pod.metadata.labels.get("kueue.x-k8s.io/podset", "")
+    name = pod.metadata.labels.get(POD_SET, "")
     sets = workload.spec.pod_sets
     found = next((entry for entry in sets if entry.name == name), sets[0] if sets else None)
     return found.template.spec if found is not None else o.PodSpec()
@@ -312,11 +311,7 @@ def _pods_of_node(facts: "Facts", *, several: bool) -> Match | None:
     workload = facts.identity.workload
     if workload is None or (len(workload.spec.pod_sets) > 1) is not several:
         return None
-    runs = Counter(
-        other.spec.node_name
-        for other in facts.snapshot.all_of(o.Pod, read="seen")
-        if other.status.phase not in {"Succeeded", "Failed"}
-    )
+    runs = Counter(other.spec.node_name for other in facts.snapshot.all_of(o.Pod, read="seen") if not is_over(other))
     for pod, _, _, nodes in _pinned(facts):
         rooms = {node.name: _amount("pods", node.status.allocatable.get("pods", "0")) for node in nodes}
         said = condition(pod.status.conditions, "PodScheduled")
@@ -503,7 +498,7 @@ def _origin_slice_gone(facts: "Facts") -> Match | None:
 
 
 def _slices_alone(facts: "Facts") -> Match | None:
-    for pod in _gated(facts, _TOPOLOGY_GATE):
+    for pod in _gated(facts, TOPOLOGY_GATE):
         asks = {key.removeprefix(PREFIX) for key in pod.metadata.annotations if key.startswith(PREFIX)}
         alone = sorted(key for key in asks if key.startswith("podset-slice-required-topology"))
         if alone and not asks & {f"podset-{mode}-topology" for mode in ("required", "preferred", "unconstrained")}:
@@ -515,7 +510,7 @@ def _slices_alone(facts: "Facts") -> Match | None:
 
 
 def _uneven_slices(facts: "Facts") -> Match | None:
-    for pod in _gated(facts, _TOPOLOGY_GATE):
+    for pod in _gated(facts, TOPOLOGY_GATE):
         size = _amount("pods", pod.metadata.annotations.get(PREFIX + "podset-slice-size", "0"))
         place = facts.pods.pod_set_of(pod)
         count = place[1].count if place is not None and place[1] is not None else 0
@@ -632,7 +627,7 @@ def _ended_and_kept(facts: "Facts") -> Match | None:
         return None
     for pod in sorted(facts.pods.all, key=lambda item: item.name):
         kept = PREFIX + "managed" in pod.metadata.finalizers and pod.metadata.deletion_timestamp is not None
-        if kept and pod.status.phase in {"Succeeded", "Failed"}:
+        if kept and is_over(pod):
             return Match(
                 f"pod {named('Pod', pod.name, pod.namespace)} has ended and is kept by Kueue's finalizer",
                 (Evidence(subject("Pod", pod.name, pod.namespace), "metadata.finalizers", PREFIX + "managed"),),

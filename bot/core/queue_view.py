@@ -15,7 +15,6 @@ from bot.core.cohorts import CohortRing, Key, Limits, Node, NodeId, Tree, add
 from bot.core.digest import Report, Selection
 from bot.core.facts import Facts, Thresholds
 from bot.core.facts.assignment import Offer, place
-from bot.core.facts.identity import phase_of
 from bot.core.facts.order import job_of
 from bot.core.facts.quota import nominal
 from bot.core.facts.requests import PodSetRequests, held
@@ -23,6 +22,7 @@ from bot.core.objects import condition
 from bot.core.quantity import MAX, human
 from bot.core.reference import JobRef
 from bot.core.snapshot import Snapshot, Unknown
+from bot.core.workloads import phase_of
 
 MOST = 300
 """Waiting Workloads, the first ones in line, that are placed for each possible change."""

@@ -14,9 +14,10 @@ from typing import Literal, get_args
 from bot.core import objects as o
 from bot.core.diagnosis import Diagnosis
 from bot.core.facts import Facts
-from bot.core.facts.identity import JOB_UID_LABEL, phase_of, since
+from bot.core.marks import JOB_UID_LABEL
 from bot.core.reference import JobRef
 from bot.core.snapshot import Snapshot, Unknown
+from bot.core.workloads import phase_of, since
 
 Phase = Literal["waiting", "reserved", "admitted", "running", "finished", "gone"]
 Change = Literal[

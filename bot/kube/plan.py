@@ -17,11 +17,13 @@ from bot.core import kinds
 from bot.core import objects as o
 from bot.core import snapshot as s
 from bot.core.facts import Facts
-from bot.core.facts.identity import GROUP_LABEL, JOB_UID_LABEL, PREBUILT, PREFIX, each, queue_name, suspended
 from bot.core.facts.operator import deployments_of
+from bot.core.jobs import suspended
+from bot.core.marks import GROUP_LABEL, JOB_UID_LABEL, PREBUILT, PREFIX, queue_name
 from bot.core.objects import condition, is_true
 from bot.core.reference import JobRef
 from bot.core.snapshot import Gap, Scope, Snapshot, Unknown
+from bot.core.untyped import each
 from bot.kube.client import PAGE, is_name
 from bot.kube.permissions import CONFIGURATION
 

@@ -17,11 +17,11 @@ from bot.core import bundle, kinds
 from bot.core import objects as o
 from bot.core import snapshot as s
 from bot.core.facts import Facts
-from bot.core.facts.identity import each
 from bot.core.facts.order import pending
 from bot.core.objects import is_true
 from bot.core.reference import JobRef
 from bot.core.snapshot import Gap, PendingItem, Scope, Snapshot, Versions
+from bot.core.untyped import each
 from bot.kube.client import NOT_ACCEPTED, Client, Listing, ReadError, is_name, object_path
 from bot.kube.discovery import NOTHING_KNOWN, VISIBILITY, Discovery, Served
 from bot.kube.plan import NAMESPACE_ROWS, QUEUES, ROWS, Plan, Reads, See, Want, first, queues

@@ -20,10 +20,10 @@ from bot.core import objects as o
 from bot.core import snapshot as s
 from bot.core.compact import Pool
 from bot.core.digest import ESSENTIAL
-from bot.core.facts.identity import phase_of
 from bot.core.facts.quota import root_of
 from bot.core.objects import condition
 from bot.core.snapshot import Gap, Scope, Snapshot, Versions
+from bot.core.workloads import phase_of
 from bot.kube.client import PAGE, Client, Page, ReadError, is_name, object_path
 from bot.kube.discovery import NOTHING_KNOWN, Served
 from bot.kube.permissions import CONFIGURATION

@@ -17,11 +17,7 @@ from bot.settings.parts import DEFAULT_RULE, Access, Channel, Cluster, Digest, T
 from bot.settings.values import Address
 
 PREFIX = "WHYPENDING_"
-
-
 CONFIG_VARIABLE = f"{PREFIX}CONFIG"
-
-
 EVERYWHERE = "0.0.0.0"  # noqa: S104 - in a pod, which has a network policy
 
 

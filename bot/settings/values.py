@@ -36,8 +36,6 @@ def _of_form(pattern: str, sentence: str) -> AfterValidator:
 
 
 Address = Annotated[str, AfterValidator(_address)]
-
-
 ClusterName = Annotated[str, AfterValidator(_cluster_name)]
 UserTemplate = Annotated[str, _of_form(r"(?s).*\{email\}.*", "must hold {email}")]
 ChannelPattern = Annotated[

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from bot.core import objects as o
 from bot.core import texts
-from bot.core.facts.identity import dig, number
 from bot.core.facts.lazy import fact
-from bot.core.facts.queue import MULTIKUEUE, PROVISIONING
+from bot.core.marks import MULTIKUEUE, PROVISIONING
 from bot.core.objects import condition, is_true
 from bot.core.records import dataclass
 from bot.core.snapshot import Unknown, owned
+from bot.core.untyped import dig, number
 
 if TYPE_CHECKING:
     from bot.core.facts import Facts

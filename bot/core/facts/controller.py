@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from bot.core import decode, kinds
 from bot.core import objects as o
 from bot.core.facts.lazy import fact
+from bot.core.jobs import is_over
 from bot.core.names import named, quoted, subject
 from bot.core.objects import condition
 from bot.core.records import dataclass
@@ -94,7 +95,7 @@ class Controller:
         """Kueue's own Pods that were read, by image or by what owns them; not the finished ones."""
         found = []
         for pod in self._snapshot.all_of(o.Pod, read="seen"):
-            if pod.status.phase in {"Succeeded", "Failed"}:
+            if is_over(pod):
                 continue
             if any(is_kueue_image(container.image) for container in pod.spec.containers):
                 found.append(pod)

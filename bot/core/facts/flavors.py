@@ -16,7 +16,6 @@ from bot.core.facts.requests import PodSetRequests
 from bot.core.records import dataclass
 from bot.core.scheduling import node_affinity_matches, required_node_affinity, taint_text, untolerated
 
-ALLOWED_FLAVORS = "kueue.x-k8s.io/workload-allowed-resource-flavors"
 """The annotation with which concurrent admission holds a variant to some flavors."""
 
 

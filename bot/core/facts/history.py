@@ -12,8 +12,8 @@ from bot.core import kinds, texts
 from bot.core import objects as o
 from bot.core.diagnosis import Evidence, KueueSaid
 from bot.core.facts.contradictions import Contradiction, contradictions
-from bot.core.facts.identity import JOB_UID_LABEL
 from bot.core.facts.lazy import fact
+from bot.core.marks import JOB_UID_LABEL
 from bot.core.names import subject
 from bot.core.objects import condition
 from bot.core.records import dataclass

@@ -6,44 +6,31 @@ another object.
 """
 
 import re
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bot.core import kinds
 from bot.core import objects as o
 from bot.core.closeness import closest
 from bot.core.diagnosis import JobId
 from bot.core.facts.lazy import fact
-from bot.core.names import named, subject
+from bot.core.jobs import EPOCH, POD_LEVEL, SERVING, created, is_over, job_finished, kind_of, same_kind, suspended
+from bot.core.marks import ALLOWED_FLAVORS, JOB_UID_LABEL, MULTIKUEUE, PREFIX, group_name, prebuilt_name, queue_name
+from bot.core.names import named
 from bot.core.objects import condition, is_true
 from bot.core.records import dataclass
 from bot.core.reference import JobRef
 from bot.core.rule import Phase
 from bot.core.snapshot import Gap, Unknown, owned
+from bot.core.untyped import dig, each
+from bot.core.workloads import advance, deciding, is_replaced, is_variant, migrates, of_a_group, phase_of, side_by_side
 
 if TYPE_CHECKING:
     from bot.core.diagnosis import Diagnosis
     from bot.core.facts import Facts
 
-PREFIX = "kueue.x-k8s.io/"
-QUEUE_LABEL = PREFIX + "queue-name"
-GROUP_LABEL = PREFIX + "pod-group-name"
-GROUP_TOTAL = PREFIX + "pod-group-total-count"
-JOB_UID_LABEL = PREFIX + "job-uid"
-PREBUILT = PREFIX + "prebuilt-workload-name"
-REPLACEMENT_FOR = PREFIX + "workload-slice-replacement-for"
-COMPONENT_INDEX = PREFIX + "component-workload-index"
-CONCURRENT_PARENT = PREFIX + "concurrent-admission-parent"
 _DEPTH = 10  # Kueue stops climbing owners at this depth
-_EPOCH = datetime.fromtimestamp(0, UTC)
-_OVER = {"Succeeded", "Failed"}
-_SERVING = {"StatefulSet", "LeaderWorkerSet"}
-"""They make a pod group of their pods, which is theirs alone."""
-_POD_LEVEL = {"Deployment", "ReplicaSet"}
-"""Each of their pods has a Workload of its own."""
 _CORE = ("Job", "Pod", "Workload", "Deployment", "StatefulSet", "CronJob")
 """The kinds without which it is never said that there is no such job."""
-MULTIKUEUE = PREFIX + "multikueue"
 _TAKEN = re.compile(r"(?:admitted|reservation) on \"([^\"]+)\"")
 _OWN_CONTROLLERS = {
     "kubernetes.io/job-controller", "jobset.sigs.k8s.io/jobset-controller", "ray.io/kuberay-operator",
@@ -59,117 +46,6 @@ _ENDED_BY_KUEUE = {"OutOfSync", "FailedToStart", "OwnerNotFound", "AdmissionChec
 REFUSED = re.compile(r"forbidden|denied|unauthori[sz]ed|\b40[13]\b", re.IGNORECASE)
 """What the reason of a gap says when a read was refused."""
 _HELD_STAGES = {"workload", "queue", "quota", "checks", "pods"}
-
-
-def dig(data: Any, path: str, default: Any = None) -> Any:  # noqa: ANN401 - walks untyped spec and status
-    """Walk a dotted path through mappings; `default` when a step is missing or of another type."""
-    for step in path.split("."):
-        if not isinstance(data, dict) or step not in data:
-            return default
-        data = data[step]
-    return data
-
-
-def number(value: Any, default: int) -> int:  # noqa: ANN401
-    """Give an int field, or the default when it is not an int."""
-    return value if isinstance(value, int) and not isinstance(value, bool) else default
-
-
-def each(data: Any, path: str) -> list[Any]:  # noqa: ANN401
-    """Walk a path in which "name[]" means every list item and "name{}" every map value; give what is there."""
-    found = [data]
-    for step in path.split("."):
-        key = step.removesuffix("[]").removesuffix("{}")
-        found = [item[key] for item in found if isinstance(item, dict) and key in item]
-        if step.endswith("[]"):
-            found = [entry for item in found if isinstance(item, list) for entry in item]
-        elif step.endswith("{}"):
-            found = [entry for item in found if isinstance(item, dict) for entry in item.values()]
-    return found
-
-
-def kind_of(item: o.KubeObject) -> str:
-    """Give an object's kind, also where a list left it out."""
-    return item.kind or type(item).__name__
-
-
-def same_kind(asked: str, kind: str, api_version: str) -> bool:
-    """Say whether a kind is the one that was asked for: "" asks for any, "notebooks.example.com" for a plural in a group."""
-    if not asked:
-        return True
-    wanted, _, group = asked.lower().partition(".")
-    spellings = {kind.lower(), f"{kind.lower()}s", f"{kind.lower()}es"}
-    return wanted in spellings and group in {"", api_version.rpartition("/")[0].lower()}
-
-
-def queue_name(item: o.KubeObject) -> str | None:
-    """Give the queue that an object names by its label, None when it names none. An annotation does not count."""
-    return item.metadata.labels.get(QUEUE_LABEL)
-
-
-def group_name(item: o.KubeObject) -> str:
-    """Give the pod group that a pod says it belongs to, by label or (newer Kueue) annotation; "" for none."""
-    return item.metadata.labels.get(GROUP_LABEL) or item.metadata.annotations.get(GROUP_LABEL) or ""
-
-
-def prebuilt_name(item: o.KubeObject) -> str:
-    """Give the prebuilt Workload that a job names, by label or annotation; "" for none."""
-    return item.metadata.labels.get(PREBUILT) or item.metadata.annotations.get(PREBUILT) or ""
-
-
-def suspended(item: o.KubeObject) -> bool | None:
-    """Say whether a job object is suspended (or a pod gated by Kueue); None when its kind has no such field."""
-    if isinstance(item, o.Pod):
-        return any(gate.name.startswith(PREFIX) for gate in item.spec.scheduling_gates)
-    if not isinstance(item, o.Job):
-        return None
-    known = kinds.of_object(item.api_version, item.kind)
-    path = known.job.suspend if known and known.job else "spec.suspend"
-    if not path:
-        return None
-    value = dig({"spec": item.spec}, path)
-    return value if isinstance(value, bool) else (False if known else None)
-
-
-_ENDS = {"Complete": True, "Completed": True, "Succeeded": True, "Failed": False}
-_STATES: dict[str, tuple[str, dict[str, bool]]] = {
-    "AppWrapper": ("phase", {"Succeeded": True, "Failed": False}),
-    "SparkApplication": ("applicationState.state", {"COMPLETED": True, "FAILED": False}),
-}
-
-
-def job_finished(item: o.KubeObject) -> tuple[bool, str] | None:
-    """Give (succeeded, message) when the job object itself says that it is over, else None."""
-    if isinstance(item, o.Pod):
-        if item.status.phase in _OVER:
-            return item.status.phase == "Succeeded", item.status.message or item.status.reason
-        return None
-    if not isinstance(item, o.Job):
-        return None
-    entries = item.status.get("conditions")
-    for entry in entries if isinstance(entries, list) else ():
-        if isinstance(entry, dict) and entry.get("status") == "True" and _text(entry.get("type")) in _ENDS:
-            return _ENDS[entry["type"]], _text(entry.get("message"))
-    if item.kind == "RayJob":
-        return _ray_job_finished(item)
-    path, meanings = _STATES.get(item.kind, ("", {}))
-    state = dig(item.status, path)
-    return (
-        (meanings[state], _text(item.status.get("message"))) if isinstance(state, str) and state in meanings else None
-    )
-
-
-def _ray_job_finished(item: o.Job) -> tuple[bool, str] | None:
-    """A RayJob is over when its deployment is, or when its script ended well: a failed script may be tried again."""
-    deployment, script = _text(item.status.get("jobDeploymentStatus")), _text(item.status.get("jobStatus"))
-    text = _text(item.status.get("message"))
-    if deployment in {"Complete", "Failed"}:
-        return deployment == "Complete" and script not in {"FAILED", "STOPPED"}, text
-    return (script == "SUCCEEDED", text) if script in {"SUCCEEDED", "STOPPED"} else None
-
-
-def _text(value: Any) -> str:  # noqa: ANN401
-    return value if isinstance(value, str) else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,7 +160,7 @@ class Identity:
 
     def _with_group(self, things: list[Meant], pods: tuple[o.Pod, ...]) -> list[Meant]:
         """Add the pod group of that name. The group that a StatefulSet or LeaderWorkerSet makes of its pods is theirs."""
-        serving = [owner for pod in pods for owner in self.owners(pod) if kind_of(owner) in _SERVING]
+        serving = [owner for pod in pods for owner in self.owners(pod) if kind_of(owner) in SERVING]
         if serving:
             return things or [Meant(serving[-1].api_version, kind_of(serving[-1]), serving[-1])]
         if any(thing.item in self.owners(pod) for pod in pods for thing in things if thing.item is not None):
@@ -497,7 +373,7 @@ class Identity:
             and (event.involved_object.namespace or event.namespace) == ref.namespace
             and same_kind(ref.kind, event.involved_object.kind, event.involved_object.api_version)
         ]
-        found.sort(key=lambda event: (event.last_seen or _EPOCH, event.name), reverse=True)
+        found.sort(key=lambda event: (event.last_seen or EPOCH, event.name), reverse=True)
         return tuple(sorted(found, key=lambda event: event.type != "Warning"))
 
     def _suggestions(self) -> tuple[str, ...]:
@@ -644,7 +520,7 @@ class Identity:
         if reference is None or len(self.owners(self.target)) >= _DEPTH or isinstance(last, o.Workload):
             return None
         kind = kinds.of_object(reference.api_version, reference.kind)
-        if kind is None or (kind.job is None and kind.kind != "Pod") or kind.kind in {"CronJob", *_POD_LEVEL}:
+        if kind is None or (kind.job is None and kind.kind != "Pod") or kind.kind in {"CronJob", *POD_LEVEL}:
             return None
         gone = self._snapshot.covers(kind.kind, last.namespace, reference.name)
         return None if gone or self._resolve(reference, last.namespace) is not None else reference
@@ -662,7 +538,7 @@ class Identity:
         owners = self.owners(target)
         if isinstance(target, o.Workload):
             jobs = [owner for owner in owners if not isinstance(owner, o.Workload)]
-            serving = [owner for owner in jobs if kind_of(owner) in _SERVING]
+            serving = [owner for owner in jobs if kind_of(owner) in SERVING]
             return (serving[-1:] or jobs[:1] or [target])[0]
         if kind_of(target) == "CronJob":
             return self._run_of(target)
@@ -671,7 +547,7 @@ class Identity:
             sharing = [
                 owner
                 for owner in owners
-                if kind_of(owner) not in _POD_LEVEL and any(workload in own for workload in self._shared(owner))
+                if kind_of(owner) not in POD_LEVEL and any(workload in own for workload in self._shared(owner))
             ]
             return sharing[-1] if sharing else target
         chosen = self.chosen_cluster
@@ -680,7 +556,7 @@ class Identity:
         above = [owner for owner in owners if kind_of(owner) not in {"CronJob", "Workload"}]
         managing = [owner for owner in above if queue_name(owner) is not None or self._direct(owner)]
         if isinstance(target, o.Pod):
-            return managing[-1] if managing and kind_of(managing[-1]) not in _POD_LEVEL else target
+            return managing[-1] if managing and kind_of(managing[-1]) not in POD_LEVEL else target
         jobs = [owner for owner in above if isinstance(owner, o.Job) and kind_of(owner) in kinds.BY_NAME]
         return (managing or jobs or [target])[-1]
 
@@ -704,14 +580,14 @@ class Identity:
 
     def _shared(self, owner: o.KubeObject) -> tuple[o.Workload, ...]:
         """The Workloads that an owner has itself; those of its pods where it makes one pod group of them."""
-        return self.workloads_of(owner) if kind_of(owner) in _SERVING else self._direct(owner)
+        return self.workloads_of(owner) if kind_of(owner) in SERVING else self._direct(owner)
 
     def _run_of(self, cron: o.KubeObject) -> o.KubeObject:
         """The Job of a CronJob that the question is about: the newest that waits, else the newest unfinished, else the newest.
 
         It is the CronJob itself when it has none, or when a later one could not be created.
         """
-        runs = sorted(self.children(cron), key=lambda run: (_created(run), run.name))
+        runs = sorted(self.children(cron), key=lambda run: (created(run), run.name))
         waiting = [run for run in runs if self.is_waiting(run)]
         unfinished = [run for run in runs if job_finished(run) is None]
         best = (waiting or unfinished or runs or [cron])[-1]
@@ -720,7 +596,7 @@ class Identity:
         failed = [
             event for event in self.events(cron) if event.reason.startswith("Failed") and event.last_seen is not None
         ]
-        return cron if failed and failed[-1].last_seen and failed[-1].last_seen > _created(best) else best
+        return cron if failed and failed[-1].last_seen and failed[-1].last_seen > created(best) else best
 
     @fact
     def parent(self) -> o.KubeObject | None:
@@ -777,7 +653,7 @@ class Identity:
         """Say whether a Workload found by name can be this object's: a prebuilt one must not be another job's."""
         owners = workload.metadata.owner_references
         if is_group:
-            return all(owner.kind in {"Pod", *_SERVING} for owner in owners)
+            return all(owner.kind in {"Pod", *SERVING} for owner in owners)
         job_uid = workload.metadata.labels.get(JOB_UID_LABEL, "")
         return not owners and job_uid in {"", item.metadata.uid}
 
@@ -823,7 +699,7 @@ class Identity:
             if about.uid in uids or (uid is not None and not (about.uid and uid)):
                 found.append(event)
         return tuple(
-            sorted(found, key=lambda event: (event.last_seen is not None, event.last_seen or _EPOCH, event.name))
+            sorted(found, key=lambda event: (event.last_seen is not None, event.last_seen or EPOCH, event.name))
         )
 
     def _of_group(self, group: PodGroup) -> tuple[o.Workload, ...]:
@@ -846,7 +722,7 @@ class Identity:
                 found = tuple(self._workload_index.get(self.unread_owner.uid, ()))
         elif self.group is not None:
             found = self._of_group(self.group)
-        return tuple(sorted(found, key=lambda workload: (_created(workload), workload.name)))
+        return tuple(sorted(found, key=lambda workload: (created(workload), workload.name)))
 
     @fact
     def workload(self) -> o.Workload | None:
@@ -868,21 +744,21 @@ class Identity:
             workloads = self._with_siblings(self.target)
         variants = [workload for workload in workloads if is_variant(workload)]
         own = [workload for workload in workloads if workload not in variants]
-        migrating = next((workload for workload in variants if _migrates(workload)), None)
+        migrating = next((workload for workload in variants if migrates(workload)), None)
         if migrating is not None:
             return migrating
         if variants and not any(phase_of(workload) in {"admitted", "finished"} for workload in own):
             return max(variants, key=self._lead)
         workloads = tuple(own) or workloads
-        among = _deciding(workloads)
-        return among[0] if _side_by_side(among) else among[-1]
+        among = deciding(workloads)
+        return among[0] if side_by_side(among) else among[-1]
 
     @fact
     def beside(self) -> int:
         """How many Workloads of the asked job stand in line beside the deciding one, as far as it is. Raises as `workload`."""
         workload = self.workload
-        among = _deciding(self.workloads) if workload is not None and not is_variant(workload) else []
-        return len(among) - 1 if workload in among and _side_by_side(among) else 0
+        among = deciding(self.workloads) if workload is not None and not is_variant(workload) else []
+        return len(among) - 1 if workload in among and side_by_side(among) else 0
 
     def _with_siblings(self, variant: o.Workload) -> tuple[o.Workload, ...]:
         """A variant that was asked about; with the sibling or the parent that is admitted, when there is one: that decides."""
@@ -901,11 +777,11 @@ class Identity:
         queue = self._snapshot.look_of(o.ClusterQueue, local.spec.cluster_queue) if local is not None else None
         groups = queue.spec.resource_groups if queue is not None else ()
         order = [flavor.name for group in groups for flavor in group.flavors]
-        allowed = workload.metadata.annotations.get(PREFIX + "workload-allowed-resource-flavors", "")
+        allowed = workload.metadata.annotations.get(ALLOWED_FLAVORS, "")
         place = order.index(allowed) if allowed in order else len(order)
         quota = condition(workload.status.conditions, "QuotaReserved")
         never = quota is not None and "maximum capacity" in quota.message
-        return _progress(workload), not never, -place, workload.name
+        return advance(workload), not never, -place, workload.name
 
     def _prove_absence(self) -> None:
         """Raise Unknown unless it is proven that there is no Workload."""
@@ -920,7 +796,7 @@ class Identity:
             (asked or self.group is not None)
             and all(snapshot.covers("Workload", namespace, selector=owned(uid)) for uid in asked)
             and all(snapshot.covers("Workload", namespace, name) for name in by_name if name)
-            and not (item is not None and kind_of(item) in {*_SERVING, *_POD_LEVEL, "CronJob"})
+            and not (item is not None and kind_of(item) in {*SERVING, *POD_LEVEL, "CronJob"})
         ):
             return
         snapshot.require("Workload", namespace)
@@ -960,13 +836,13 @@ class Identity:
         pods = [child for child in self.descendants(item) if isinstance(child, o.Pod)]
         if not pods:
             self._snapshot.require("Pod", item.namespace, selector=owned(item.metadata.uid))
-        return any(suspended(pod) for pod in pods if pod.status.phase not in _OVER)
+        return any(suspended(pod) for pod in pods if not is_over(pod))
 
     @fact
     def finished(self) -> tuple[bool, str] | None:
         """(succeeded, message) when the job itself says that it is over, or all pods of the group do; else None."""
         if self.root is not None and self.group is None:
-            member = isinstance(self.root, o.Pod) and any(_of_a_group(workload) for workload in self.workloads)
+            member = isinstance(self.root, o.Pod) and any(of_a_group(workload) for workload in self.workloads)
             return None if member else job_finished(self.root)
         if self.group is not None:
             states = [job_finished(pod) for pod in self.group.pods]
@@ -993,7 +869,7 @@ class Identity:
         phase = phase_of(workload)
         if (
             phase == "finished"
-            and _is_replaced(workload)
+            and is_replaced(workload)
             and self.root is not None
             and not isinstance(self.root, o.Workload)
         ):
@@ -1125,104 +1001,3 @@ class Identity:
             reason = "there is no Workload"
             raise Unknown(reason)
         return self.workload
-
-
-def phase_of(workload: o.Workload) -> Phase:
-    """How far a Workload is, from its conditions alone (Kueue `workload.Status`)."""
-    conditions = workload.status.conditions
-    if is_true(conditions, "Finished"):
-        return "finished"
-    if is_true(conditions, "Admitted"):
-        return "admitted"
-    if is_true(conditions, "QuotaReserved"):
-        return "reserved"
-    return "waiting"
-
-
-def since(workload: o.Workload, kind: str) -> Any:  # noqa: ANN401
-    """When a condition flipped last, None when it is absent."""
-    found = condition(workload.status.conditions, kind)
-    return found.last_transition_time if found else None
-
-
-def _of_a_group(workload: o.Workload) -> bool:
-    """Say whether a Workload is a pod group's: one pod's end is not the group's."""
-    return workload.metadata.annotations.get(PREFIX + "is-group-workload") == "true"
-
-
-def is_variant(workload: o.Workload) -> bool:
-    """Say whether a Workload is a variant of concurrent admission: another Workload owns it, or its label names that one.
-
-    Kueue sets the label `concurrent-admission-parent` to "true" on the parent; some versions set it on the variants, to the
-    parent's name.
-    """
-    label = workload.metadata.labels.get(CONCURRENT_PARENT, "true")
-    return label != "true" or any(owner.kind == "Workload" for owner in workload.metadata.owner_references)
-
-
-def _migrates(workload: o.Workload) -> bool:
-    """Say whether Kueue moves the job to this variant: another of its variants is being evicted for it."""
-    quota = condition(workload.status.conditions, "QuotaReserved")
-    return quota is not None and quota.status == "False" and "pending the migration of" in quota.message.lower()
-
-
-def _is_replaced(workload: o.Workload) -> bool:
-    """Say whether a finished Workload is a slice that a newer one took over."""
-    finished = condition(workload.status.conditions, "Finished")
-    return finished is not None and finished.status == "True" and finished.reason == "WorkloadSliceReplaced"
-
-
-def _created(item: o.KubeObject) -> datetime:
-    return item.metadata.creation_timestamp or _EPOCH
-
-
-def _turn(workload: o.Workload) -> int:
-    """Which of several Workloads of one job decides: the highest. What waits decides over what is under way or over."""
-    phase = phase_of(workload)
-    if phase == "finished":
-        return -1 if _is_replaced(workload) else 0
-    if workload.metadata.deletion_timestamp is not None:
-        return 1
-    return {"admitted": 2, "reserved": 3}.get(phase, 4)
-
-
-def _deciding(workloads: tuple[o.Workload, ...]) -> list[o.Workload]:
-    """Of several Workloads of one job those whose turn it is: side by side in the order of the line, else oldest first."""
-    workloads = tuple(workload for workload in workloads if not is_variant(workload)) or workloads
-    best = max((_turn(workload) for workload in workloads), default=0)
-    among = [workload for workload in workloads if _turn(workload) == best]
-    return sorted(among, key=_place) if _side_by_side(among) else among
-
-
-def _side_by_side(workloads: list[o.Workload]) -> bool:
-    """Say whether Workloads of one job are parts of it, not one after the other of the whole: each has its own owner or index."""
-    owners = {frozenset(owner.uid for owner in workload.metadata.owner_references) for workload in workloads}
-    return len(owners) > 1 or len({_index(workload) for workload in workloads}) > 1
-
-
-def _index(workload: o.Workload) -> str:
-    meta = workload.metadata
-    return meta.annotations.get(COMPONENT_INDEX) or meta.labels.get(COMPONENT_INDEX) or ""
-
-
-def _place(workload: o.Workload) -> tuple[int, datetime, int, str]:
-    index = _index(workload)
-    at = int(index) if index.isascii() and index.isdecimal() and len(index) < 10 else 0
-    return -(workload.spec.priority or 0), _created(workload), at, workload.name
-
-
-def _progress(workload: o.Workload) -> int:
-    """How far a variant of a Workload is: the furthest decides."""
-    if phase_of(workload) == "waiting":
-        return 1 if workload.spec.active is False else 2
-    return {"finished": 0, "reserved": 3}.get(phase_of(workload), 4)
-
-
-def titled(item: o.KubeObject) -> str:
-    """Give an object for a sentence: "Job train", the name marked."""
-    return f"{kind_of(item)} {named(kind_of(item), item.name, item.namespace)}"
-
-
-def subject_of(item: o.KubeObject) -> str:
-    """Give an object as evidence subject: "Job/team-a/train", the name marked."""
-    return subject(kind_of(item), item.name, item.namespace)

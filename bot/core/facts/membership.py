@@ -7,24 +7,15 @@ from bot.core import decode, kinds
 from bot.core import objects as o
 from bot.core.closeness import score
 from bot.core.facts.controller import KNOWN_SINCE, KNOWN_UNTIL
-from bot.core.facts.identity import (
-    GROUP_TOTAL,
-    PREFIX,
-    QUEUE_LABEL,
-    dig,
-    each,
-    kind_of,
-    queue_name,
-    subject_of,
-    suspended,
-    titled,
-)
 from bot.core.facts.lazy import fact
+from bot.core.jobs import kind_of, subject_of, suspended, titled
+from bot.core.marks import GROUP_TOTAL, PREFIX, QUEUE_LABEL, queue_name
 from bot.core.names import named, quoted, subject
 from bot.core.objects import is_true
 from bot.core.records import dataclass
 from bot.core.scheduling import selector_lacks, selector_matches, selector_text
 from bot.core.snapshot import Unknown
+from bot.core.untyped import dig, each
 
 if TYPE_CHECKING:
     from bot.core.facts import Facts

@@ -17,7 +17,7 @@ from bot.core import objects as o
 from bot.core.diagnosis import Certainty, Evidence
 from bot.core.facts.autoscaler import Autoscaler, node_coming, why_no_node
 from bot.core.facts.lazy import fact
-from bot.core.facts.pods import is_over
+from bot.core.jobs import is_over
 from bot.core.objects import condition
 from bot.core.quantity import Quantity, amount
 from bot.core.records import dataclass

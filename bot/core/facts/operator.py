@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from bot.core import kinds
 from bot.core import objects as o
-from bot.core.facts.identity import dig, kind_of, since, subject_of, suspended
 from bot.core.facts.lazy import fact
+from bot.core.jobs import kind_of, subject_of, suspended
 from bot.core.names import named, quoted
 from bot.core.records import dataclass
 from bot.core.snapshot import owned
+from bot.core.untyped import dig
+from bot.core.workloads import since
 
 if TYPE_CHECKING:
     from bot.core.facts import Facts

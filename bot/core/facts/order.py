@@ -16,11 +16,11 @@ from bot.core import objects as o
 from bot.core import texts
 from bot.core.diagnosis import Ahead, AheadJob, Holder
 from bot.core.facts.assignment import Figure
-from bot.core.facts.identity import JOB_UID_LABEL, PREFIX, REPLACEMENT_FOR, dig, is_variant
 from bot.core.facts.lazy import fact
 from bot.core.facts.preemption import Preemption, announced, pods_of, quota_text, reservation_stands
 from bot.core.facts.requests import held
 from bot.core.kinds import BY_NAME
+from bot.core.marks import ADMISSION_GATED_BY, CONCURRENT_PARENT, JOB_UID_LABEL, PREFIX, REPLACEMENT_FOR
 from bot.core.moments import lasting
 from bot.core.names import named, quoted
 from bot.core.objects import condition, is_true
@@ -29,13 +29,13 @@ from bot.core.records import dataclass
 from bot.core.reference import JobRef
 from bot.core.scheduling import selector_matches
 from bot.core.snapshot import Scope, Unknown, waiting
+from bot.core.untyped import dig
+from bot.core.workloads import is_variant
 
 if TYPE_CHECKING:
     from bot.core.facts import Facts
 
-GATED_BY = PREFIX + "admission-gated-by"
 BOOST = PREFIX + "priority-boost"
-VARIANT_PARENT = PREFIX + "concurrent-admission-parent"
 SHOWN = 5
 """How many of those ahead are named."""
 
@@ -208,8 +208,8 @@ def pending(workload: o.Workload) -> bool:
         and workload.spec.active is not False
         and not any(is_true(conditions, kind) for kind in ("QuotaReserved", "Finished", "WaitingForReplacementPods"))
         and (quota is None or quota.reason != "OnHold")
-        and not meta.annotations.get(GATED_BY)
-        and (VARIANT_PARENT not in meta.labels or is_variant(workload))
+        and not meta.annotations.get(ADMISSION_GATED_BY)
+        and (CONCURRENT_PARENT not in meta.labels or is_variant(workload))
     )
 
 

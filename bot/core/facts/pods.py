@@ -14,21 +14,20 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 from bot.core import kinds, names
 from bot.core import objects as o
 from bot.core.diagnosis import Certainty, Evidence, PodCounts
-from bot.core.facts.identity import GROUP_LABEL, PREFIX, REPLACEMENT_FOR, dig, each, job_finished, number, suspended
 from bot.core.facts.lazy import fact
+from bot.core.jobs import is_over, job_finished, suspended
+from bot.core.marks import GROUP_LABEL, GROUP_TOTAL, POD_SET, REPLACEMENT_FOR, WORKLOAD
 from bot.core.objects import condition, is_true
 from bot.core.quantity import amount
 from bot.core.records import dataclass
 from bot.core.snapshot import Unknown, about, owned
+from bot.core.untyped import dig, each, number
 
 if TYPE_CHECKING:
     from bot.core.facts import Facts
 
 T = TypeVar("T")
 
-WORKLOAD_ANNOTATION = PREFIX + "workload"
-POD_SET_LABEL = PREFIX + "podset"
-GROUP_TOTAL = PREFIX + "pod-group-total-count"
 DEFAULT_SCHEDULER = "default-scheduler"
 
 _JOB_LABELS = {
@@ -126,11 +125,6 @@ def is_ready(pod: o.Pod) -> bool:
 def error_kind(text: str) -> ErrorKind:
     """Tell what refused to create a pod, by the API server's words."""
     return next((kind for kind, pattern in _ERRORS if re.search(pattern, text)), "other")
-
-
-def is_over(pod: o.Pod) -> bool:
-    """Say whether a pod has succeeded or failed and will not run again."""
-    return pod.status.phase in {"Succeeded", "Failed"}
 
 
 def pods_of_spec(item: o.KubeObject) -> int | None:
@@ -254,7 +248,7 @@ class Pods:
         ]
         for pod in self._snapshot.all_of(o.Pod, read="seen", namespace=self.namespace):
             meta = pod.metadata
-            by_workload = meta.annotations.get(WORKLOAD_ANNOTATION) in workloads and not self._foreign_owner(pod)
+            by_workload = meta.annotations.get(WORKLOAD) in workloads and not self._foreign_owner(pod)
             if by_workload or meta.labels.get(GROUP_LABEL) in workloads or self._by_label(pod, labels):
                 found.setdefault(pod.name, pod)
         return tuple(found[name] for name in sorted(found))
@@ -384,11 +378,11 @@ class Pods:
 
         Known only while no pod has done its work and every pod carries its pod set's label; empty otherwise.
         """
-        labels = [pod.metadata.labels.get(POD_SET_LABEL) for pod in self.current]
+        labels = [pod.metadata.labels.get(POD_SET) for pod in self.current]
         if self.done or len(self.workloads) != 1 or not all(labels):
             return ()
         admission = self.workloads[0].status.admission
-        up = [pod.metadata.labels[POD_SET_LABEL] for pod in self.current if is_ready(pod) or pod in self.unready]
+        up = [pod.metadata.labels[POD_SET] for pod in self.current if is_ready(pod) or pod in self.unready]
         entries = admission.pod_set_assignments if admission is not None else ()
         return tuple(entry.name for entry in entries if entry.count is not None and up.count(entry.name) < entry.count)
 
@@ -524,14 +518,14 @@ class Pods:
     def pod_set_of(self, pod: o.Pod) -> tuple[o.Workload, o.PodSet | None, o.PodSetAssignment | None] | None:
         """Give a pod's Workload with its pod set and assignment, by annotation and label; None when it has none."""
         mine = self._facts.identity.workloads
-        name = pod.metadata.annotations.get(WORKLOAD_ANNOTATION) or pod.metadata.labels.get(GROUP_LABEL, "")
+        name = pod.metadata.annotations.get(WORKLOAD) or pod.metadata.labels.get(GROUP_LABEL, "")
         workload = next((w for w in mine if w.name == name), None)
         if workload is None:
             owned_by_pod = [w for w in mine if any(r.uid == pod.metadata.uid for r in w.metadata.owner_references)]
             workload = owned_by_pod[0] if owned_by_pod else (mine[-1] if len(mine) == 1 else None)
         if workload is None:
             return None
-        label = pod.metadata.labels.get(POD_SET_LABEL, "")
+        label = pod.metadata.labels.get(POD_SET, "")
         sets, assigned = workload.spec.pod_sets, workload.status.admission
         entries = assigned.pod_set_assignments if assigned is not None else ()
         pod_set = next((entry for entry in sets if entry.name == label), sets[0] if len(sets) == 1 else None)

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Literal
 
 from bot.core import objects as o
 from bot.core import texts
-from bot.core.facts.identity import JOB_UID_LABEL, PREFIX
 from bot.core.facts.lazy import fact
+from bot.core.jobs import is_over
+from bot.core.marks import GROUP_LABEL, JOB_UID_LABEL, WORKLOAD
 from bot.core.moments import lasting
 from bot.core.names import named, quoted
 from bot.core.objects import condition, is_true
@@ -23,7 +24,6 @@ from bot.core.snapshot import Snapshot, Unknown, holders
 if TYPE_CHECKING:
     from bot.core.facts import Facts
 
-WORKLOAD_ANNOTATION = PREFIX + "workload"
 UNREACHABLE = "node.kubernetes.io/unreachable"
 
 _MIGRATED = re.compile(r"Evicted to accommodate a workload \(UID: (?P<uid>[^,)]+)\) due to (?P<why>.+)$", re.IGNORECASE)
@@ -321,10 +321,10 @@ def pods_of(facts: "Facts", workload: o.Workload) -> tuple[o.Pod, ...]:
     uids = {ref.uid for ref in workload.metadata.owner_references if ref.uid}
     uids |= {uid for uid in (workload.metadata.labels.get(JOB_UID_LABEL),) if uid}
     own = facts.snapshot.all_of(o.Pod, read="seen", namespace=workload.namespace)
-    group = {pod.metadata.uid for pod in own if pod.metadata.labels.get(PREFIX + "pod-group-name") == workload.name}
+    group = {pod.metadata.uid for pod in own if pod.metadata.labels.get(GROUP_LABEL) == workload.name}
 
     def belongs(pod: o.Pod) -> bool:
-        name = pod.metadata.annotations.get(WORKLOAD_ANNOTATION)
+        name = pod.metadata.annotations.get(WORKLOAD)
         if name is not None:
             return name == workload.name
         owners = {ref.uid for ref in pod.metadata.owner_references if ref.uid}
@@ -333,7 +333,7 @@ def pods_of(facts: "Facts", workload: o.Workload) -> tuple[o.Pod, ...]:
 
     return tuple(
         sorted(
-            (pod for pod in own if pod.status.phase not in {"Succeeded", "Failed"} and belongs(pod)),
+            (pod for pod in own if not is_over(pod) and belongs(pod)),
             key=lambda pod: pod.name,
         )
     )

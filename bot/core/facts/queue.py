@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from bot.core import limitranges, texts
 from bot.core import objects as o
-from bot.core.facts.identity import queue_name
 from bot.core.facts.lazy import fact
+from bot.core.marks import MULTIKUEUE, PROVISIONING, queue_name
 from bot.core.objects import condition, is_true
 from bot.core.records import dataclass
 from bot.core.scheduling import selector_matches
@@ -18,8 +18,6 @@ from bot.core.snapshot import Unknown
 if TYPE_CHECKING:
     from bot.core.facts import Facts
 
-PROVISIONING = "kueue.x-k8s.io/provisioning-request"
-MULTIKUEUE = "kueue.x-k8s.io/multikueue"
 PARAMETERS = {PROVISIONING: "ProvisioningRequestConfig", MULTIKUEUE: "MultiKueueConfig"}
 """The kind of the parameters object of Kueue's own check controllers."""
 NAME_LABEL = "kubernetes.io/metadata.name"

@@ -30,9 +30,10 @@ from bot.core.facts.assignment import (
     shut_out,
     splits,
 )
-from bot.core.facts.flavors import ALLOWED_FLAVORS, Exclusion, exclusion
+from bot.core.facts.flavors import Exclusion, exclusion
 from bot.core.facts.lazy import fact
 from bot.core.facts.requests import PODS, PodSetRequests, asked, held, holds_quota
+from bot.core.marks import ALLOWED_FLAVORS
 from bot.core.names import subject
 from bot.core.objects import condition
 from bot.core.quantity import Quantity, amount

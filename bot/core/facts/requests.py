@@ -13,7 +13,7 @@ import msgspec
 from bot.core import limitranges, quantity
 from bot.core import objects as o
 from bot.core.cohorts import Key
-from bot.core.facts.identity import REPLACEMENT_FOR
+from bot.core.marks import REPLACEMENT_FOR
 from bot.core.objects import condition, is_true
 from bot.core.records import dataclass
 from bot.core.scheduling import pod_requests

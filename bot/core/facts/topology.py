@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any, Literal
 from bot.core import objects as o
 from bot.core.diagnosis import Source
 from bot.core.facts.flavors import Exclusion
-from bot.core.facts.identity import PREFIX, number
 from bot.core.facts.lazy import fact
-from bot.core.facts.preemption import WORKLOAD_ANNOTATION, reservation_stands
+from bot.core.facts.preemption import reservation_stands
+from bot.core.jobs import is_over
+from bot.core.marks import MULTIKUEUE, POD_SET, PREFIX, PROVISIONING, WORKLOAD
 from bot.core.names import named, quoted
 from bot.core.objects import condition
 from bot.core.quantity import amount, human
@@ -28,12 +29,13 @@ from bot.core.scheduling import (
     untolerated,
 )
 from bot.core.snapshot import ACTIVE, Unknown
+from bot.core.untyped import number
 
 if TYPE_CHECKING:
     from bot.core.facts import Facts
 
 HOSTNAME = "kubernetes.io/hostname"
-DELAYING = frozenset({"kueue.x-k8s.io/provisioning-request", "kueue.x-k8s.io/multikueue"})
+DELAYING = frozenset({PROVISIONING, MULTIKUEUE})
 """Controllers of admission checks for which Kueue assigns the topology in a second pass only."""
 
 _MOST_DOMAINS = 100_000  # the API's own limit
@@ -401,10 +403,10 @@ class TopologyFacts:
         owners = {ref.uid for entry in self._assigned for ref in entry.workload.metadata.owner_references}
         used: dict[str, Amounts] = {}
         for pod in self._snapshot.all_of(o.Pod, read="seen"):
-            name = pod.metadata.annotations.get(WORKLOAD_ANNOTATION)
+            name = pod.metadata.annotations.get(WORKLOAD)
             if (
                 not pod.spec.node_name
-                or pod.status.phase in {"Succeeded", "Failed"}
+                or is_over(pod)
                 or (name is not None and (pod.namespace, name) in counted)
                 or (pod.metadata.uid and pod.metadata.uid in owners)
             ):
@@ -557,7 +559,7 @@ class TopologyFacts:
     def _by_node(self) -> Mapping[str, tuple[o.Pod, ...]]:
         found: dict[str, list[o.Pod]] = {}
         for pod in self._snapshot.all_of(o.Pod, read="seen"):
-            if pod.spec.node_name and pod.status.phase not in {"Succeeded", "Failed"}:
+            if pod.spec.node_name and not is_over(pod):
                 found.setdefault(pod.spec.node_name, []).append(pod)
         return {name: tuple(sorted(pods, key=lambda p: (p.namespace, p.name))) for name, pods in found.items()}
 
@@ -580,7 +582,7 @@ class TopologyFacts:
             return ()
         found = []
         for pod in sorted(self._facts.pods.all, key=lambda pod: pod.name):
-            name = pod.metadata.labels.get(PREFIX + "podset") or (next(iter(assigned)) if len(parts) == 1 else "")
+            name = pod.metadata.labels.get(POD_SET) or (next(iter(assigned)) if len(parts) == 1 else "")
             if name in assigned and self._waits(pod):
                 pinned = self._pin(pod, name, assigned[name])
                 if pinned is not None:
@@ -595,7 +597,7 @@ class TopologyFacts:
             not pod.spec.node_name
             and not pod.spec.scheduling_gates
             and pod.metadata.deletion_timestamp is None
-            and pod.status.phase not in {"Succeeded", "Failed"}
+            and not is_over(pod)
             and (refused or age > self._facts.thresholds.young)
         )
 
@@ -692,7 +694,7 @@ def _provides(queue: o.ClusterQueue | None, flavor: str, wish: Wish) -> bool:
 
 
 def _unfinished(pod: o.Pod) -> bool:
-    return pod.metadata.deletion_timestamp is None and pod.status.phase not in {"Succeeded", "Failed"}
+    return pod.metadata.deletion_timestamp is None and not is_over(pod)
 
 
 def allocatable(node: o.Node) -> Amounts:

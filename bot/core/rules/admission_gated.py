@@ -3,11 +3,11 @@
 from bot.core import texts
 from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
+from bot.core.marks import ADMISSION_GATED_BY
 from bot.core.names import named, quoted, subject
 from bot.core.objects import condition
 from bot.core.rule import rule
 
-GATE = "kueue.x-k8s.io/admission-gated-by"
 _OF_VARIANTS = "kueue.x-k8s.io/concurrent-admission"
 """Kueue's own gate, which lets one variant of a job preempt at a time: `preemption-pending` tells of it."""
 
@@ -28,16 +28,16 @@ def admission_gated(facts: Facts) -> Found | None:
     workload = facts.identity.want()
     about = subject("Workload", workload.name, workload.namespace)
     name = named("Workload", workload.name, workload.namespace)
-    by = workload.metadata.annotations.get(GATE, "").strip()
+    by = workload.metadata.annotations.get(ADMISSION_GATED_BY, "").strip()
     if by and not (facts.history.is_verdict and facts.history.reason != "AdmissionGated"):
-        evidence = [Evidence(about, f"metadata.annotations[{GATE}]", quoted(by))]
+        evidence = [Evidence(about, f"metadata.annotations[{ADMISSION_GATED_BY}]", quoted(by))]
         if isinstance(facts.history.said, texts.Gated):
             evidence.append(
                 Evidence(about, "status.conditions[QuotaReserved].message", quoted(facts.history.text), "kueue")
             )
         return Found(
             f"Workload {name} is gated by {quoted(by)}: Kueue does not queue it until that name is gone from its annotation "
-            f"{GATE}.",
+            f"{ADMISSION_GATED_BY}.",
             tuple(evidence),
             (Step("asker", f"Ask the owner of {quoted(by)} what it waits for; it has to take the gate away."),),
             (about,),

@@ -3,15 +3,15 @@
 from bot.core import objects as o
 from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
-from bot.core.facts.identity import is_variant
 from bot.core.facts.preemption import quota_text
+from bot.core.marks import ALLOWED_FLAVORS
 from bot.core.names import named, quoted, subject
 from bot.core.objects import is_true
 from bot.core.rule import rule
+from bot.core.workloads import is_variant
 
 _BETTER = "a more favorable variant is already admitted"
 _BELOW = "target flavor is below lastacceptableflavorname"
-_ALLOWED = "kueue.x-k8s.io/workload-allowed-resource-flavors"
 
 
 @rule(
@@ -45,7 +45,7 @@ def better_variant_admitted(facts: Facts) -> Found | None:
             w
             for w in facts.snapshot.all_of(o.Workload, read="seen", namespace=own.namespace)
             if w is not own
-            and _ALLOWED in own.metadata.annotations
+            and ALLOWED_FLAVORS in own.metadata.annotations
             and is_variant(w)
             and is_true(w.status.conditions, "Admitted")
             and not is_true(w.status.conditions, "Evicted")

@@ -2,11 +2,11 @@
 
 from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
-from bot.core.facts.identity import is_variant
 from bot.core.moments import clock
 from bot.core.names import named, quoted, subject
 from bot.core.objects import condition
 from bot.core.rule import rule
+from bot.core.workloads import is_variant
 
 _BY_RULES_BELOW = {"RequeuingLimitExceeded", "MaximumExecutionTimeExceeded", "AdmissionCheck"}
 

@@ -7,10 +7,10 @@ from bot.core import objects as o
 from bot.core import texts
 from bot.core.diagnosis import Evidence, Found, Move, Step
 from bot.core.facts import Facts
-from bot.core.facts.identity import dig
 from bot.core.names import cited, named, quoted, subject
 from bot.core.objects import condition
 from bot.core.rule import rule
+from bot.core.untyped import dig
 
 _FIELD = re.compile(r"^\[?spec\.\S+: (?:(?:Internal error|Not found|Forbidden|Required value|Invalid value: [^:]*): )?")
 

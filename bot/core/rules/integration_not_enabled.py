@@ -2,7 +2,7 @@
 
 from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
-from bot.core.facts.identity import kind_of, titled
+from bot.core.jobs import kind_of, titled
 from bot.core.rule import rule
 
 

@@ -3,10 +3,11 @@
 from bot.core import objects as o
 from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
-from bot.core.facts.identity import since, subject_of, titled
+from bot.core.jobs import subject_of, titled
 from bot.core.names import quoted
 from bot.core.objects import is_true
 from bot.core.rule import rule
+from bot.core.workloads import since
 
 
 @rule("pods", move="platform", outlook="fix", phases=("admitted",), needs=("Workload",))

@@ -2,14 +2,13 @@
 
 from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
-from bot.core.facts.identity import since
 from bot.core.facts.order import duration
 from bot.core.facts.topology import gates_of
+from bot.core.jobs import is_over
+from bot.core.marks import ELASTIC, TOPOLOGY_GATE
 from bot.core.names import named, subject
 from bot.core.rule import rule
-
-_TOPOLOGY = "kueue.x-k8s.io/topology"
-_ELASTIC = "kueue.x-k8s.io/elastic-job"
+from bot.core.workloads import since
 
 
 @rule("pods", move="platform", outlook="fix", phases=("unmanaged", "admitted"), needs=("Pod",))
@@ -30,7 +29,7 @@ def kueue_gate_remains(facts: Facts) -> Found | None:
         return None
     gated = sorted(
         (pod for pod in facts.pods.all if gates_of(pod) and not pod.spec.node_name
-         and pod.metadata.deletion_timestamp is None and pod.status.phase not in {"Succeeded", "Failed"}),
+         and pod.metadata.deletion_timestamp is None and not is_over(pod)),
         key=lambda pod: pod.name,
     )  # fmt: skip
     if not gated:
@@ -45,9 +44,9 @@ def kueue_gate_remains(facts: Facts) -> Found | None:
     more = f" and {len(gated) - 1} more still carry" if len(gated) > 1 else " still carries"
     passing = "; this may pass by itself" if young else ""
     steps = [Step("platform", "Look into Kueue's log for this pod and Workload.")]
-    if gate == _TOPOLOGY:
+    if gate == TOPOLOGY_GATE:
         steps.insert(0, Step("platform", "Check that the pod carries Kueue's pod set label and its rank."))
-    if gate == _ELASTIC:
+    if gate == ELASTIC:
         steps.insert(0, Step("platform", "Check whether the newest Workload slice covers this pod."))
     if young:
         steps.insert(0, Step("nobody", "Wait a moment."))

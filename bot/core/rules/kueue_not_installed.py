@@ -3,7 +3,7 @@
 from bot.core import objects as o
 from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
-from bot.core.facts.identity import suspended
+from bot.core.jobs import suspended
 from bot.core.names import subject
 from bot.core.rule import rule
 from bot.core.snapshot import Unknown

@@ -2,7 +2,7 @@
 
 from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
-from bot.core.facts.identity import suspended
+from bot.core.jobs import suspended
 from bot.core.rule import rule
 from bot.core.snapshot import about
 

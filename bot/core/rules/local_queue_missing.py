@@ -3,7 +3,7 @@
 from bot.core.closeness import closest
 from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
-from bot.core.facts.identity import QUEUE_LABEL
+from bot.core.marks import QUEUE_LABEL
 from bot.core.moments import stamp, young
 from bot.core.names import named, subject
 from bot.core.objects import LocalQueue

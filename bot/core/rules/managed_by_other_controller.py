@@ -2,7 +2,8 @@
 
 from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
-from bot.core.facts.identity import subject_of, titled
+from bot.core.jobs import subject_of, titled
+from bot.core.marks import MULTIKUEUE
 from bot.core.names import quoted
 from bot.core.rule import rule
 
@@ -24,7 +25,7 @@ def managed_by_other_controller(facts: Facts) -> Found | None:
     if other is None or item is None or facts.identity.remote is not None or facts.identity.has_pods:
         return None
     path, value = other
-    multikueue = value == "kueue.x-k8s.io/multikueue"
+    multikueue = value == MULTIKUEUE
     why = "and its Workload has no MultiKueue check" if multikueue else "and no pods of it are there"
     steps = [Step("asker", f"Create it again without {path}.")]
     if multikueue:

@@ -2,12 +2,12 @@
 
 from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
-from bot.core.facts.identity import since
 from bot.core.moments import lasting
 from bot.core.names import cited, named, quoted, subject
 from bot.core.objects import condition
 from bot.core.rule import rule
 from bot.core.snapshot import Unknown
+from bot.core.workloads import since
 
 
 @rule("quota", move="platform", outlook="unknown", phases=(), fallback=True)

@@ -3,8 +3,8 @@
 from bot.core import objects as o
 from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
-from bot.core.facts.identity import job_finished, subject_of, titled
 from bot.core.facts.preemption import pod_state
+from bot.core.jobs import job_finished, subject_of, titled
 from bot.core.moments import lasting, stamp
 from bot.core.names import named, quoted
 from bot.core.rule import rule

@@ -3,10 +3,10 @@
 from bot.core import texts
 from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
-from bot.core.facts.identity import dig
 from bot.core.names import cited, named, subject
 from bot.core.objects import Job, condition
 from bot.core.rule import rule
+from bot.core.untyped import dig
 
 
 @rule("queue", move="asker", outlook="fix", phases=("waiting", "reserved", "admitted"), needs=("Workload",))

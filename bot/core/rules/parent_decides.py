@@ -2,10 +2,11 @@
 
 from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
-from bot.core.facts.identity import is_variant, kind_of, subject_of, titled
+from bot.core.jobs import kind_of, subject_of, titled
 from bot.core.names import named, quoted, subject
 from bot.core.objects import KubeObject, Workload
 from bot.core.rule import rule
+from bot.core.workloads import is_variant
 
 
 @rule(

@@ -2,7 +2,8 @@
 
 from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
-from bot.core.facts.identity import GROUP_TOTAL, job_finished, subject_of
+from bot.core.jobs import job_finished, subject_of
+from bot.core.marks import GROUP_TOTAL
 from bot.core.names import named, quoted
 from bot.core.rule import rule
 

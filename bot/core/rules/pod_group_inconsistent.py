@@ -3,7 +3,8 @@
 from bot.core import objects as o
 from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
-from bot.core.facts.identity import GROUP_TOTAL, QUEUE_LABEL, queue_name, subject_of
+from bot.core.jobs import subject_of
+from bot.core.marks import GROUP_TOTAL, QUEUE_LABEL, queue_name
 from bot.core.names import named, quoted
 from bot.core.rule import rule
 

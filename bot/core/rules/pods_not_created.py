@@ -4,6 +4,7 @@ from bot.core import names
 from bot.core import objects as o
 from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
+from bot.core.jobs import is_over
 from bot.core.rule import rule
 
 
@@ -71,5 +72,5 @@ def pods_not_created(facts: Facts) -> Found | None:
 
 def _ended_and_held(pod: o.Pod) -> bool:
     """Whether a pod is over and being deleted, and finalizers keep it."""
-    over = pod.status.phase in {"Succeeded", "Failed"}
+    over = is_over(pod)
     return over and pod.metadata.deletion_timestamp is not None and bool(pod.metadata.finalizers)

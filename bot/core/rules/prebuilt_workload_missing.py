@@ -4,7 +4,8 @@ from bot.core import objects as o
 from bot.core.closeness import closest
 from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
-from bot.core.facts.identity import PREBUILT, prebuilt_name, subject_of, titled
+from bot.core.jobs import subject_of, titled
+from bot.core.marks import PREBUILT, prebuilt_name
 from bot.core.names import named, quoted
 from bot.core.rule import rule
 

@@ -2,7 +2,7 @@
 
 from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
-from bot.core.facts.identity import subject_of, suspended, titled
+from bot.core.jobs import subject_of, suspended, titled
 from bot.core.moments import lasting
 from bot.core.names import named, quoted, subject
 from bot.core.quantity import human

@@ -3,7 +3,8 @@
 from bot.core import objects as o
 from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
-from bot.core.facts.identity import GROUP_LABEL
+from bot.core.jobs import is_over
+from bot.core.marks import GROUP_LABEL
 from bot.core.names import named, quoted, subject
 from bot.core.objects import condition
 from bot.core.rule import rule
@@ -36,9 +37,7 @@ def replacement_pods_needed(facts: Facts) -> Found | None:
             if pod.metadata.labels.get(GROUP_LABEL) == workload.name
         ]
         failed = sum(pod.status.phase == "Failed" for pod in pods)
-        alive = sum(
-            pod.status.phase not in {"Failed", "Succeeded"} and not pod.metadata.deletion_timestamp for pod in pods
-        )
+        alive = sum(not is_over(pod) and not pod.metadata.deletion_timestamp for pod in pods)
         left = {0: "none is left", 1: "1 is left"}.get(alive, f"{alive} are left")
         counted = f" {failed} of them failed and {left}." if pods else ""
         evicted = facts.history.evicted

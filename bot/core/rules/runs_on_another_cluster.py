@@ -3,11 +3,12 @@
 from bot.core import objects as o
 from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
-from bot.core.facts.identity import number, subject_of, suspended, titled
+from bot.core.jobs import subject_of, suspended, titled
 from bot.core.moments import lasting
 from bot.core.names import cited, named, quoted, subject
 from bot.core.objects import condition
 from bot.core.rule import rule
+from bot.core.untyped import number
 
 
 @rule("pods", move="nobody", outlook="in-progress", phases=("admitted",), needs=("Workload",))

@@ -2,9 +2,10 @@
 
 from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
-from bot.core.facts.identity import phase_of, subject_of, suspended, titled
+from bot.core.jobs import subject_of, suspended, titled
 from bot.core.names import subject
 from bot.core.rule import rule
+from bot.core.workloads import phase_of
 
 
 @rule("pods", move="platform", outlook="fix", phases=("waiting",), needs=("Workload", "Pod"), context=True)

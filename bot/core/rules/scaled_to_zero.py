@@ -3,7 +3,7 @@
 from bot.core import objects as o
 from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
-from bot.core.facts.identity import kind_of, subject_of, titled
+from bot.core.jobs import kind_of, subject_of, titled
 from bot.core.rule import rule
 
 _REPLICAS = {"StatefulSet": "replicas", "LeaderWorkerSet": "replicas", "Deployment": "replicas", "ReplicaSet": "replicas",

@@ -3,7 +3,7 @@
 from bot.core import names
 from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
-from bot.core.facts.identity import PREFIX
+from bot.core.marks import PREFIX
 from bot.core.rule import rule
 
 

@@ -2,7 +2,8 @@
 
 from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
-from bot.core.facts.identity import QUEUE_LABEL, kind_of, queue_name, subject_of, titled
+from bot.core.jobs import kind_of, subject_of, titled
+from bot.core.marks import QUEUE_LABEL, queue_name
 from bot.core.objects import KubeObject
 from bot.core.rule import rule
 from bot.core.snapshot import Unknown

@@ -2,7 +2,8 @@
 
 from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
-from bot.core.facts.identity import QUEUE_LABEL, queue_name, subject_of, titled
+from bot.core.jobs import subject_of, titled
+from bot.core.marks import QUEUE_LABEL, queue_name
 from bot.core.names import named, quoted, subject
 from bot.core.objects import Namespace
 from bot.core.rule import rule

@@ -22,14 +22,8 @@ class Devices(msgspec.Struct, frozen=True):
 
 
 _UNMAPPED = regex(r"DeviceClass (\S+) is not mapped in DRA configuration(?: for (?:workload \S+ )?podset (\S+))?")
-
-
 _TEMPLATE = regex(r"failed to get claim spec for ResourceClaimTemplate (\S+) in podset (\S+?)(?:: (.*))?$", re.DOTALL)
-
-
 _FEW = regex(r"insufficient matching devices for CEL selector in DeviceClass (\S+): ")
-
-
 _CLASS = regex(r"failed to get DeviceClass (\S+?):? ")
 
 

@@ -130,11 +130,7 @@ class Assignment(msgspec.Struct, frozen=True):
 
 
 _POD_SET = regex(r"(?:^|; )(couldn't assign flavors|failed to assign flavors) to pod set (\S+): ", re.IGNORECASE)
-
-
 _VICTIMS = regex(r"\. Pending the preemption of (\d+) workload\(s\)\.?$")
-
-
 _FAILED = regex(r"\. Preempting (\d+) workload\(s\) failed, will retry\.?$")
 
 
@@ -196,11 +192,7 @@ def _split(body: str) -> list[str]:
 
 
 _F = r"(?P<flavor>\S+)"
-
-
 _R = r"(?P<resource>\S+)"
-
-
 _FRAGMENTS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Reason]], ...] = (
     (regex(rf"resource {_R} unavailable in ClusterQueue"), lambda m: Uncovered(m["resource"])),
     (regex(rf"flavor {_F} not found"), lambda m: FlavorNotFound(m["flavor"])),

@@ -11,8 +11,6 @@ from bot.core.texts.evictions import Eviction, eviction
 from bot.core.texts.verdict import Assignment, assignment
 
 Family = Literal["queue-blocker", "scheduler", "eviction", "gate", "hold", "pods-ready", "devices", "any", "pending"]
-
-
 REASONS: dict[str, Family] = {
     # older vocabulary (default up to 0.19)
     "Pending": "any",
