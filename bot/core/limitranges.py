@@ -46,17 +46,10 @@ class Problem:
     limit_range: str = ""
 
 
-def _amount(resource: str, value: Quantity) -> int | None:
-    try:
-        return quantity.amount(resource, value)
-    except ValueError:
-        return None
-
-
 def _tighten(into: Bounds, more: Mapping[str, Quantity], name: str, *, keep_lower: bool) -> None:
     for resource, value in more.items():
-        new, old = _amount(resource, value), into.get(resource)
-        known = _amount(resource, old[0]) if old is not None else None
+        new, old = quantity.readable(resource, value), into.get(resource)
+        known = quantity.readable(resource, old[0]) if old is not None else None
         if new is None:
             continue
         if known is None or (new < known if keep_lower else new > known):
@@ -125,7 +118,7 @@ def problems(spec: o.PodSpec, ranges: Iterable[o.LimitRange] = ()) -> tuple[Prob
 
 
 def _exceeds(resource: str, left: Quantity, right: Quantity) -> bool:
-    one, other = _amount(resource, left), _amount(resource, right)
+    one, other = quantity.readable(resource, left), quantity.readable(resource, right)
     return one is not None and other is not None and one > other
 
 
@@ -135,12 +128,12 @@ def _outside(item: o.Container, path: str, bounds: Summary) -> list[Problem]:
         values = [
             value
             for value in (item.resources.requests.get(resource), item.resources.limits.get(resource))
-            if value is not None and _amount(resource, value) is not None
+            if value is not None and quantity.readable(resource, value) is not None
         ]
         if not values:
             continue
-        largest = max(values, key=lambda value: _amount(resource, value) or 0)
-        smallest = min(values, key=lambda value: _amount(resource, value) or 0)
+        largest = max(values, key=lambda value: quantity.readable(resource, value) or 0)
+        smallest = min(values, key=lambda value: quantity.readable(resource, value) or 0)
         upper, lower = bounds.max.get(resource), bounds.min.get(resource)
         if upper is not None and _exceeds(resource, largest, upper[0]):
             found.append(Problem("above-max", resource, str(largest), str(upper[0]), item.name, path, upper[1]))

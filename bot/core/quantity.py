@@ -65,6 +65,14 @@ def amount(resource: str, text: Quantity) -> int:
     return _amount(text, milli=resource == "cpu")
 
 
+def readable(resource: str, text: Quantity | None) -> int | None:
+    """Give `amount`, None where nothing is said or the text is not a quantity."""
+    try:
+        return None if text is None else amount(resource, text)
+    except ValueError:
+        return None
+
+
 def canonical(resource: str, value: int) -> str:
     """Give an amount in Kueue's unit as a canonical quantity: "1500m", "10Gi", "4"."""
     if resource == "cpu":

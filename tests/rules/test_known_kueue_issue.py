@@ -2,7 +2,8 @@
 
 import pytest
 
-from bot.core.known_issues import ISSUES, affected, upgrade, version_of
+from bot.core.known_issues.issue import affected, upgrade, version_of
+from bot.core.known_issues.table import ISSUES
 from tests.clusters import CASES, Cluster, expectations, fired, recorded
 from tests.findings import finding, sentence, steps
 

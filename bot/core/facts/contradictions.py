@@ -227,17 +227,8 @@ def _row(facts: "Facts", flavor: str, resource: str) -> QuotaRow | None:
     return next((row for row in facts.quota.rows if (row.flavor, row.resource) == (flavor, resource)), None)
 
 
-def _amount(resource: str, text: str | None) -> int | None:
-    if text is None:
-        return None
-    try:
-        return quantity.amount(resource, text)
-    except ValueError:
-        return None
-
-
 def _maximum(facts: "Facts", reason: texts.OverMaximum) -> Iterator[Contradiction]:
-    row, said = _row(facts, reason.flavor, reason.resource), _amount(reason.resource, reason.capacity)
+    row, said = _row(facts, reason.flavor, reason.resource), quantity.readable(reason.resource, reason.capacity)
     if row is None or said is None or row.capacity is None or row.verdict == "excluded" or row.capacity == said:
         return
     shown = quantity.human(row.resource, said), quantity.human(row.resource, row.capacity)
@@ -251,7 +242,7 @@ def _maximum(facts: "Facts", reason: texts.OverMaximum) -> Iterator[Contradictio
 
 
 def _not_free(facts: "Facts", reason: texts.NotFree) -> Iterator[Contradiction]:
-    row, said = _row(facts, reason.flavor, reason.resource), _amount(reason.resource, reason.more)
+    row, said = _row(facts, reason.flavor, reason.resource), quantity.readable(reason.resource, reason.more)
     if row is None or said is None or row.short is None or row.verdict in {None, "excluded"}:
         return
     if row.short == said or (len(facts.identity.want().spec.pod_sets) > 1 and row.short):

@@ -494,7 +494,7 @@ class Quota:
         never = [reason for reason in reasons if isinstance(reason, texts.OverMaximum)]
         if not waits and not never:
             return None
-        waits.sort(key=lambda reason: _amount(reason.resource, reason.more) or 0)
+        waits.sort(key=lambda reason: quantity.readable(reason.resource, reason.more) or 0)
         told: list[texts.OverMaximum | texts.NotFree] = [*waits] if waits else [*never]
         flavor = told[0].flavor
         told = [entry for entry in told if entry.flavor == flavor]
@@ -576,8 +576,10 @@ class Quota:
                         (e for e in (told.told if told else ()) if (e.flavor, e.resource) == (flavor.name, resource)),
                         None,
                     )
-                    capacity = _amount(resource, said.capacity) if isinstance(said, texts.OverMaximum) else None
-                    more = _amount(resource, said.more) if isinstance(said, texts.NotFree) else None
+                    capacity = (
+                        quantity.readable(resource, said.capacity) if isinstance(said, texts.OverMaximum) else None
+                    )
+                    more = quantity.readable(resource, said.more) if isinstance(said, texts.NotFree) else None
                     rows.append(
                         QuotaRow(
                             names,
@@ -792,13 +794,6 @@ def _has_quotas(flavor: dict[str, Any]) -> bool:
     """Whether a flavor states a nominal quota for each of its resources."""
     resources = flavor.get("resources")
     return isinstance(resources, list) and all("nominalQuota" in entry for entry in resources)
-
-
-def _amount(resource: str, text: str | None) -> int | None:
-    try:
-        return None if text is None else quantity.amount(resource, text)
-    except ValueError:
-        return None
 
 
 def nominal(queue: o.ClusterQueue | None, flavor: str, resource: str) -> int | None:

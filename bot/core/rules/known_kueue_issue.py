@@ -2,7 +2,8 @@
 
 from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
-from bot.core.known_issues import Issue, matching, upgrade
+from bot.core.known_issues import matching
+from bot.core.known_issues.issue import Issue, upgrade
 from bot.core.names import quoted, subject
 from bot.core.rule import rule
 
