@@ -181,11 +181,13 @@ def test_usage_comes_from_the_workloads_or_else_from_the_status() -> None:
     lagging = {"flavorsReservation": [{"name": "reserved", "resources": [{"name": "gpu", "total": "1"}]}]}
     old = {**TWO, "status": {**TWO["status"], **lagging}}
     cluster = small(old, waiting(gpu=4), holder("a", "gpu-cq", {"gpu": ("reserved", 3)}))
-    facts = cluster.facts("team-a/train").quota
-    assert (table(facts)["reserved", "gpu"].used, facts.usage(facts.queue)[1]) == (3, True)  # type: ignore[arg-type]
+    facts = cluster.facts("team-a/train")
+    queue_of = facts.queue.cluster_queue
+    assert (table(facts.quota)["reserved", "gpu"].used, facts.trees.usage(queue_of)[1]) == (3, True)  # type: ignore[arg-type]
     read = [entry for entry in cluster.items[0]["read"] if not entry.endswith("workloads")]
-    unsure = small(*cluster.items[2:], read=read).facts("team-a/train").quota
-    assert (table(unsure)["reserved", "gpu"].used, unsure.usage(unsure.queue)[1]) == (1, False)  # type: ignore[arg-type]
+    unsure = small(*cluster.items[2:], read=read).facts("team-a/train")
+    queue_of = unsure.queue.cluster_queue
+    assert (table(unsure.quota)["reserved", "gpu"].used, unsure.trees.usage(queue_of)[1]) == (1, False)  # type: ignore[arg-type]
 
 
 def test_nothing_is_guessed_where_the_tree_was_not_read() -> None:

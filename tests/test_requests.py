@@ -181,7 +181,7 @@ def test_reservations_are_scaled_to_the_pods_that_still_count() -> None:
     workload["status"]["admission"]["podSetAssignments"][0]["count"] = 4
     workload["status"]["reclaimablePods"] = [{"name": "main", "count": 1}]
     cluster = small(BOTH, waiting("train", cpu=1), (workload,))
-    (found,) = cluster.facts("team-a/train").quota.reserving("gpu-cq")
+    (found,) = cluster.facts("team-a/train").trees.reserving("gpu-cq")
     assert held(found) == {("a100", "cpu"): 6000}
 
 

@@ -16,10 +16,10 @@ from bot.core.digest import Report, Selection
 from bot.core.facts import Facts, Thresholds
 from bot.core.facts.assignment import Offer, place
 from bot.core.facts.order import job_of
-from bot.core.facts.quota import nominal
 from bot.core.facts.requests import PodSetRequests, held
 from bot.core.objects import condition
 from bot.core.quantity import MAX, human
+from bot.core.quotas import nominal
 from bot.core.reference import JobRef
 from bot.core.snapshot import Snapshot, Unknown
 from bot.core.workloads import phase_of
@@ -152,7 +152,7 @@ class _View:
         if waits:
             facts = self._facts(waits[0])
             try:
-                tree = facts.quota.tree_of(queue)
+                tree = facts.trees.tree_of(queue)
                 line = facts.order.line_up or waits
             except Unknown as missing:
                 unknown = missing.reason
@@ -197,7 +197,7 @@ class _View:
         if self.queue is None:
             return None
         try:
-            tree = Facts(self.snapshot, JobRef("", "", "Workload"), self.thresholds).quota.tree_of(self.queue)
+            tree = Facts(self.snapshot, JobRef("", "", "Workload"), self.thresholds).trees.tree_of(self.queue)
             tree.path(("ClusterQueue", self.name))
         except (Unknown, CohortRing):
             return None
@@ -253,9 +253,9 @@ class _View:
         """What the queue has and uses itself, where the cohort was not read; None where that was not read either."""
         if self.queue is None:
             return None, None
-        quota = Facts(self.snapshot, JobRef("", "", "Workload"), self.thresholds).quota
+        facts = Facts(self.snapshot, JobRef("", "", "Workload"), self.thresholds)
         try:
-            used: int | None = quota.usage(self.queue)[0].get(key, 0)
+            used: int | None = facts.trees.usage(self.queue)[0].get(key, 0)
         except Unknown:
             used = None
         return nominal(self.queue, *key), used

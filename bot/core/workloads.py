@@ -95,3 +95,17 @@ def advance(workload: o.Workload) -> int:
     if phase_of(workload) == "waiting":
         return 1 if workload.spec.active is False else 2
     return {"finished": 0, "reserved": 3}.get(phase_of(workload), 4)
+
+
+def owner_of(workload: o.Workload) -> o.OwnerReference | None:
+    """Give the owner of a Workload: the one that controls it, else the only one; None when nobody owns it."""
+    owners = workload.metadata.owner_references
+    return next((entry for entry in owners if entry.controller), owners[0] if len(owners) == 1 else None)
+
+
+def job_of(workload: o.Workload) -> tuple[str, str, str]:
+    """Give (kind, namespace, name) of what people call this Workload: its owner, else the Workload itself."""
+    owner = owner_of(workload)
+    if owner is None or not owner.name:
+        return "Workload", workload.namespace, workload.name
+    return owner.kind, workload.namespace, owner.name

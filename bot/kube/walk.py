@@ -20,8 +20,8 @@ from bot.core import objects as o
 from bot.core import snapshot as s
 from bot.core.compact import Pool
 from bot.core.digest import ESSENTIAL
-from bot.core.facts.quota import root_of
 from bot.core.objects import condition
+from bot.core.quotas import root_of
 from bot.core.snapshot import Gap, Scope, Snapshot, Versions
 from bot.core.workloads import phase_of
 from bot.kube.client import PAGE, Client, Page, ReadError, is_name, object_path

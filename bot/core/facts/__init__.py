@@ -1,9 +1,9 @@
 """Facts: what follows from the objects. Each is computed on first use and is a value or raises `Unknown(reason)`.
 
 `Facts` is what a rule gets. Its parts: `identity` (which object, which Workload, how far), `queue` (LocalQueue,
-ClusterQueue, cohort path), `quota` (the arithmetic), `order` (who stands before it), `topology`, `checks`, `history`
-(evictions, Kueue's words, events), `pods`, `nodes` (the funnel), `controller` (Kueue itself), `membership`
-(whether Kueue takes the job up), `operator` (whether the controller of its kind acts on it).
+ClusterQueue, cohort path), `trees` (quota and usage of the cohorts), `quota` (the arithmetic), `order` (who stands before
+it), `topology`, `checks`, `history` (evictions, Kueue's words, events), `pods`, `nodes` (the funnel), `controller` (Kueue
+itself), `membership` (whether Kueue takes the job up), `operator` (whether the controller of its kind acts on it).
 """
 
 from collections.abc import Callable
@@ -71,6 +71,11 @@ class Facts:
         return Queue(self)
 
     @fact
+    def trees(self) -> "Trees":
+        """The trees of ClusterQueues and Cohorts, and what is in use in them."""
+        return Trees(self)
+
+    @fact
     def quota(self) -> "Quota":
         """What is asked, free and the most it could ever get, per flavor and resource."""
         return Quota(self)
@@ -134,5 +139,6 @@ from bot.core.facts.pods import Pods  # noqa: E402
 from bot.core.facts.queue import Queue  # noqa: E402
 from bot.core.facts.quota import Quota  # noqa: E402
 from bot.core.facts.topology import TopologyFacts  # noqa: E402
+from bot.core.facts.trees import Trees  # noqa: E402
 
 __all__ = ["Facts", "Thresholds", "fact"]

@@ -82,12 +82,12 @@ def _holding(facts: "Facts", main: Figure) -> tuple[Candidate, ...]:
     if queue is None:
         return ()
     key = (main.flavor, main.resource)
-    tree, me = facts.quota.tree, facts.quota.offer.queue
+    tree, me = facts.trees.tree, facts.quota.offer.queue
     members = [node.name for node in tree.below(tree.path(me)[-1]) if tree.usage(node.id, key) > 0]
     found = []
     for name in members:
         facts.snapshot.require("Workload", selector=holders(name))
-        for workload in facts.quota.reserving(name):
+        for workload in facts.trees.reserving(name):
             amount = held(workload).get(key, 0)
             if amount > 0:
                 found.append(Candidate(workload, name, amount, _refused(facts, queue, workload, name, main)))
@@ -95,7 +95,7 @@ def _holding(facts: "Facts", main: Figure) -> tuple[Candidate, ...]:
 
 
 def _refused(facts: "Facts", queue: o.ClusterQueue, other: o.Workload, name: str, main: Figure) -> str:
-    own, policy, tree = facts.identity.want(), policies(queue), facts.quota.tree
+    own, policy, tree = facts.identity.want(), policies(queue), facts.trees.tree
     key = (main.flavor, main.resource)
     mine, theirs = priority_of(own), priority_of(other)
     borrows = main.requested > main.nominal and bool(queue.cohort) and not _reclaims_above(facts, main)
@@ -128,7 +128,7 @@ def _reclaims_above(facts: "Facts", main: Figure) -> bool:
     release = facts.controller.release
     if release is not None and release < _RECLAIMS_FOR_COHORTS:
         return False
-    tree, key = facts.quota.tree, (main.flavor, main.resource)
+    tree, key = facts.trees.tree, (main.flavor, main.resource)
     between = tree.path(facts.quota.offer.queue)[1:-1]
     return any(tree.usage(node, key) + main.requested <= tree.subtree(node, key) for node in between)
 

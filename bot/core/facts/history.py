@@ -17,6 +17,7 @@ from bot.core.marks import JOB_UID_LABEL
 from bot.core.names import subject
 from bot.core.objects import condition
 from bot.core.records import dataclass
+from bot.core.workloads import job_of
 
 if TYPE_CHECKING:
     from bot.core.facts import Facts
@@ -334,7 +335,7 @@ class History:
         by = self._preemptor(said)
         job: tuple[str, str, str] | None = None
         if by is not None:
-            job = owner_of(by)
+            job = job_of(by)
         elif said is not None and said.job_uid and (item := self._snapshot.by_uid(said.job_uid)) is not None:
             job = (item.kind or type(item).__name__, item.namespace, item.name)
         rule = "" if found.reason == "Preempted" else found.reason
@@ -417,15 +418,6 @@ class History:
         if not about.name.startswith(f"{root.name}-"):
             return False
         return not any(about.name.startswith(f"{name}-") or about.name == name for name in others)
-
-
-def owner_of(workload: o.Workload) -> tuple[str, str, str]:
-    """Give (kind, namespace, name) of what people call this Workload: its controlling owner, else the Workload itself."""
-    owners = workload.metadata.owner_references
-    owner = next((entry for entry in owners if entry.controller), owners[0] if len(owners) == 1 else None)
-    if owner is None or not owner.name:
-        return "Workload", workload.namespace, workload.name
-    return owner.kind, workload.namespace, owner.name
 
 
 def _when(event: o.Event) -> tuple[bool, str, str]:

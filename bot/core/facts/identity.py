@@ -22,7 +22,17 @@ from bot.core.reference import JobRef
 from bot.core.rule import Phase
 from bot.core.snapshot import Gap, Unknown, owned
 from bot.core.untyped import dig, each
-from bot.core.workloads import advance, deciding, is_replaced, is_variant, migrates, of_a_group, phase_of, side_by_side
+from bot.core.workloads import (
+    advance,
+    deciding,
+    is_replaced,
+    is_variant,
+    migrates,
+    of_a_group,
+    owner_of,
+    phase_of,
+    side_by_side,
+)
 
 if TYPE_CHECKING:
     from bot.core.diagnosis import Diagnosis
@@ -293,8 +303,7 @@ class Identity:
             return None
         item = chosen.item
         if isinstance(item, o.Workload):
-            owners = item.metadata.owner_references
-            owner = next((ref for ref in owners if ref.controller), owners[0] if len(owners) == 1 else None)
+            owner = owner_of(item)
             if self.root is not None and self.root is not item:
                 item = self.root
             elif owner is not None and owner.kind != "Workload":

@@ -785,7 +785,7 @@ class Order:
         return ReleaseWindow(earliest, latest, figure.flavor, figure.resource, alone, names)
 
     def _ends_in(self, queue: str) -> list[tuple[datetime, o.Workload]]:
-        ends = ((must_end(workload), workload) for workload in self._facts.quota.reserving(queue))
+        ends = ((must_end(workload), workload) for workload in self._facts.trees.reserving(queue))
         return [(end, workload) for end, workload in ends if end is not None]
 
     def _tightest(self) -> Figure | None:

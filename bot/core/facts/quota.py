@@ -1,19 +1,16 @@
 """The quota facts: what is asked, what is free, the most it could ever get, which term binds, and who holds the rest.
 
-Sources: ClusterQueue and Cohort specs (`status.effectiveQuota` where it is set), the Workloads that hold quota or,
-for queues whose Workloads were not all read, `status.flavorsReservation`. The arithmetic is in `cohorts`, the choice of
-flavors in `assignment`.
+What is in use is in `trees`, the arithmetic in `cohorts`, the choice of flavors in `assignment`.
 """
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
-from bot.core import decode, quantity, texts
 from bot.core import objects as o
-from bot.core.cohorts import CohortRing, Key, Limits, Node, NodeId, Tree
+from bot.core import quantity, texts
+from bot.core.cohorts import Key, NodeId
 from bot.core.diagnosis import Certainty, Holder, QuotaRow
 from bot.core.facts.assignment import (
     RANK,
@@ -32,13 +29,14 @@ from bot.core.facts.assignment import (
 )
 from bot.core.facts.flavors import Exclusion, exclusion
 from bot.core.facts.lazy import fact
-from bot.core.facts.requests import PODS, PodSetRequests, asked, held, holds_quota
+from bot.core.facts.requests import PODS, PodSetRequests, asked, held
 from bot.core.marks import ALLOWED_FLAVORS
 from bot.core.names import subject
 from bot.core.objects import condition
-from bot.core.quantity import Quantity, amount
+from bot.core.quotas import nominal
 from bot.core.records import dataclass
-from bot.core.snapshot import Unknown, holders
+from bot.core.snapshot import Unknown
+from bot.core.workloads import job_of
 
 if TYPE_CHECKING:
     from bot.core.facts import Facts
@@ -46,8 +44,6 @@ if TYPE_CHECKING:
 NEEDS = ("Workload", "LocalQueue", "ClusterQueue", "Cohort", "ResourceFlavor", "LimitRange", "RuntimeClass")
 """The kinds that must be readable for a rule about quota to be sure."""
 
-_DEEPEST = 100
-"""How many nested Cohorts are followed."""
 
 Cause = Literal[
     "exceeds-queue-capacity",
@@ -174,102 +170,12 @@ class Quota:
         }
         return tuple(sorted(name for name in inputs if isinstance(name, str)))
 
-    # --- the tree ---
-
-    @fact
-    def tree(self) -> Tree:
-        """The tree of the ClusterQueue, with all usage. Raises Unknown when any of it was not read."""
-        queue = self.queue
-        if queue is None:
-            reason = "there is no ClusterQueue"
-            raise Unknown(reason)
-        return self.tree_of(queue)
-
-    def tree_of(self, queue: o.ClusterQueue) -> Tree:
-        """Give the tree in which a ClusterQueue stands, its usage included. Raises Unknown when any of it was not read."""
-        if not queue.cohort:
-            return self._snapshot.once(("queue tree", queue.name), lambda: Tree([self._node(queue)]))
-        cohorts = {item.name: item for item in self._snapshot.all_of(o.Cohort)}
-        queues = self._snapshot.all_of(o.ClusterQueue)
-        parents = {name: cohort.parent for name, cohort in cohorts.items()}
-        root = root_of(queue.cohort, parents)
-        if root is None:
-            reason = f"the Cohorts above ClusterQueue {queue.name} form a ring"
-            raise Unknown(reason)
-        return self._snapshot.once(("cohort tree", root), lambda: self._grow(root, parents, cohorts, queues))
-
-    def _grow(
-        self, root: str, parents: Mapping[str, str], cohorts: Mapping[str, o.Cohort], queues: Iterable[o.ClusterQueue]
-    ) -> Tree:
-        roots = {name: root_of(name, parents) for name in {item.cohort for item in queues if item.cohort}}
-        nodes = [self._node(item) for item in queues if item.cohort and roots[item.cohort] == root]
-        nodes += [
-            Node(
-                "Cohort",
-                name,
-                cohort.parent,
-                _quotas(cohort),
-            )
-            for name, cohort in cohorts.items()
-            if root_of(name, parents) == root
-        ]
-        return Tree(nodes)
-
-    def _node(self, queue: o.ClusterQueue) -> Node:
-        quotas = _quotas(queue)
-        return Node("ClusterQueue", queue.name, queue.cohort, quotas, self.usage(queue)[0])
-
-    def usage(self, queue: o.ClusterQueue) -> tuple[Mapping[Key, int], bool]:
-        """Give what is reserved in a ClusterQueue, and whether it is the sum over its Workloads.
-
-        The sum decides where all Workloads of the queue were read; otherwise `status.flavorsReservation` does, which
-        Kueue writes in batches. Raises Unknown when neither was read.
-        """
-        return self._snapshot.once(("usage", queue.name), lambda: self._count(queue))
-
-    def _count(self, queue: o.ClusterQueue) -> tuple[Mapping[Key, int], bool]:
-        total: dict[Key, int] = {}
-        if self._snapshot.covers("Workload", selector=holders(queue.name)):
-            for _, amounts_held in self._holdings(queue.name):
-                for key, value in amounts_held.items():
-                    total[key] = total.get(key, 0) + value
-            return total, True
-        if queue.status == o.QueueStatus():
-            reason = f"usage of ClusterQueue {queue.name}: neither its Workloads nor its status were read"
-            raise Unknown(reason)
-        try:
-            for flavor in queue.status.flavors_reservation:
-                for resource in flavor.resources:
-                    total[flavor.name, resource.name] = amount(resource.name, resource.total)
-        except ValueError as error:
-            reason = f"ClusterQueue {queue.name}: {error}"
-            raise Unknown(reason) from error
-        return total, False
-
-    @fact
-    def estimated(self) -> tuple[str, ...]:
-        """The ClusterQueues of the tree whose usage is what their status says: Kueue writes it in batches, seconds late."""
-        queues = {item.name: item for item in self._snapshot.all_of(o.ClusterQueue, read="seen")}
-        names = [node.name for node in self.tree.nodes if node.kind == "ClusterQueue" and node.name in queues]
-        return tuple(name for name in names if not self.usage(queues[name])[1])
-
-    def reserving(self, queue: str) -> tuple[o.Workload, ...]:
-        """Give the Workloads that were seen to have their reservation in a ClusterQueue."""
-        return tuple(self._snapshot.once(("reserving",), self._reserving).get(queue, ()))
-
-    def _reserving(self) -> Mapping[str, list[o.Workload]]:
-        found: dict[str, list[o.Workload]] = {}
-        for workload in self._snapshot.all_of(o.Workload, read="seen"):
-            if workload.status.admission is not None:
-                found.setdefault(workload.status.admission.cluster_queue, []).append(workload)
-        return found
-
     # --- how near it comes ---
 
     def offer_of(self, queue: o.ClusterQueue) -> Offer:
         """Give what a ClusterQueue offers to the asked Workload. Raises Unknown when its tree was not read."""
         return Offer(
-            self.tree if queue is self.queue else self.tree_of(queue),
+            self._facts.trees.tree if queue is self.queue else self._facts.trees.tree_of(queue),
             ("ClusterQueue", queue.name),
             _groups(queue),
             self._excludes(queue),
@@ -560,7 +466,7 @@ class Quota:
         told = self.shortfall_or_none
         rows = []
         try:
-            usage: Mapping[Key, int] | None = self.usage(queue)[0]
+            usage: Mapping[Key, int] | None = self._facts.trees.usage(queue)[0]
         except Unknown:
             usage = None
         for group in queue.spec.resource_groups:
@@ -643,14 +549,14 @@ class Quota:
 
     def _holding(self, queue: str, keys: set[Key]) -> list[Holder]:
         found = []
-        for workload, amounts_held in self._holdings(queue):
+        for workload, amounts_held in self._facts.trees.holdings(queue):
             since = condition(workload.status.conditions, "QuotaReserved")
             for (flavor, resource), value in amounts_held.items():
                 if (flavor, resource) in keys and value > 0:
                     found.append(
                         Holder(
                             workload.namespace,
-                            owner_of(workload),
+                            "/".join(job_of(workload)[::2]),
                             workload.name,
                             queue,
                             flavor,
@@ -659,23 +565,6 @@ class Quota:
                             since.last_transition_time if since is not None else None,
                         )
                     )
-        return found
-
-    def _holdings(self, queue: str) -> list[tuple[o.Workload, Mapping[Key, int]]]:
-        return self._snapshot.once(("holding", queue), lambda: self._held_in(queue))
-
-    def _held_in(self, queue: str) -> list[tuple[o.Workload, Mapping[Key, int]]]:
-        """Who holds what in a queue. What equal Workloads of one walk hold is worked out once: they share their parts."""
-        known: dict[tuple[int, int, int], Mapping[Key, int]] = {}
-        found = []
-        for workload in self.reserving(queue):
-            if not holds_quota(workload):
-                continue
-            status = workload.status
-            alike = (id(status.admission), id(status.reclaimable_pods), id(workload.spec.pod_sets))
-            if alike not in known:
-                known[alike] = held(workload)
-            found.append((workload, known[alike]))
         return found
 
 
@@ -688,122 +577,6 @@ def _groups(queue: o.ClusterQueue) -> tuple[Group, ...]:
         Group(group.covered_resources, tuple(flavor.name for flavor in group.flavors))
         for group in queue.spec.resource_groups
     )
-
-
-def owner_of(workload: o.Workload) -> str:
-    """Give the job of a Workload as "Kind/name", the Workload itself when nobody owns it."""
-    owners = workload.metadata.owner_references
-    owner = next((entry for entry in owners if entry.controller), owners[0] if len(owners) == 1 else None)
-    return f"{owner.kind}/{owner.name}" if owner is not None else f"Workload/{workload.name}"
-
-
-def root_of(cohort: str, parents: Mapping[str, str]) -> str | None:
-    """Give the root above a Cohort, None when it is in or below a ring. Raises Unknown for a chain without an end in sight."""
-    seen = {cohort}
-    while above := parents.get(cohort, ""):
-        if above in seen:
-            return None
-        if len(seen) > _DEEPEST:
-            reason = f"cohorts {cohort}: more than {_DEEPEST} of them are nested"
-            raise Unknown(reason)
-        seen.add(above)
-        cohort = above
-    return cohort
-
-
-def _quotas(item: o.ClusterQueue | o.Cohort) -> dict[Key, Limits]:
-    """Give the quotas of a ClusterQueue or Cohort: the effective ones where they are set, else those of the spec.
-
-    Raises Unknown when effective quotas are set in a form that is not known: the spec is not the quota then.
-    """
-    where = f"{'ClusterQueue' if isinstance(item, o.ClusterQueue) else 'Cohort'} {item.name}"
-    groups, whole = _effective(item, where)
-    if whole:
-        return _limits(groups, where)
-    found = _limits(item.spec.resource_groups, where)
-    for key, limits in _limits(groups, where).items():
-        old = found.get(key, Limits())
-        found[key] = Limits(limits.nominal, old.borrowing, old.lending)
-    return found
-
-
-def _limits(groups: Iterable[o.ResourceGroup], where: str) -> dict[Key, Limits]:
-    try:
-        return {
-            (flavor.name, part.name): _limit(part.name, part.nominal_quota, part.borrowing_limit, part.lending_limit)
-            for group in groups
-            for flavor in group.flavors
-            for part in flavor.resources
-        }
-    except ValueError as error:
-        reason = f"{where}: {error}"
-        raise Unknown(reason) from error
-
-
-@lru_cache(maxsize=4096)
-def _limit(resource: str, nominal: Quantity, borrowing: Quantity | None, lending: Quantity | None) -> Limits:
-    """One entry of quotas; a big cohort has thousands of them, and most are alike. Raises ValueError."""
-    return Limits(
-        amount(resource, nominal),
-        None if borrowing is None else amount(resource, borrowing),
-        None if lending is None else amount(resource, lending),
-    )
-
-
-def effective(item: o.ClusterQueue | o.Cohort) -> Any:  # noqa: ANN401 - alpha, its form is still changing
-    """Give what Kueue counts instead of `spec.resourceGroups`, as written; nothing where the spec counts."""
-    return item.status.effective_quota or item.status.effective_quotas
-
-
-def manager(item: o.ClusterQueue | o.Cohort) -> tuple[str, str] | None:
-    """Give (kind, name) of what sets the effective quota; None where the spec counts or nothing says who does."""
-    data = effective(item)
-    by = data.get("managerRef") if isinstance(data, dict) else None
-    kind, name = (by.get("kind"), by.get("name")) if isinstance(by, dict) else (None, None)
-    return (kind, name) if isinstance(kind, str) and isinstance(name, str) else None
-
-
-def _effective(item: o.ClusterQueue | o.Cohort, where: str) -> tuple[tuple[o.ResourceGroup, ...], bool]:
-    """Read the effective quota: its resource groups, and whether they stand for the whole spec, their limits included.
-
-    A list of resource groups does (KEP-12382); a bare list of flavors only has the nominal quotas.
-    """
-    data = effective(item)
-    if not data:
-        return (), False
-    groups = data.get("resourceGroups", data.get("flavors")) if isinstance(data, dict) else data
-    unreadable = Unknown(f"{where}: status.effectiveQuota is set in a form that is not known")
-    if not isinstance(groups, list | tuple) or not all(isinstance(entry, dict) for entry in groups):
-        raise unreadable
-    whole = bool(groups) and all("flavors" in entry for entry in groups)
-    read = decode.convert(
-        {"spec": {"resourceGroups": list(groups) if whole else [{"flavors": list(groups)}]}}, "ClusterQueue"
-    )
-    if read.odd or not isinstance(read.object, o.ClusterQueue):
-        raise unreadable
-    found = read.object.spec.resource_groups
-    flavors = [flavor for group in found for flavor in group.flavors]
-    written = [entry for group in groups for entry in (group["flavors"] if whole else (group,))]
-    named_all = all(flavor.name and all(resource.name for resource in flavor.resources) for flavor in flavors)
-    if not named_all or not all(_has_quotas(entry) for entry in written):
-        raise unreadable
-    return found, whole
-
-
-def _has_quotas(flavor: dict[str, Any]) -> bool:
-    """Whether a flavor states a nominal quota for each of its resources."""
-    resources = flavor.get("resources")
-    return isinstance(resources, list) and all("nominalQuota" in entry for entry in resources)
-
-
-def nominal(queue: o.ClusterQueue | None, flavor: str, resource: str) -> int | None:
-    """Give what a ClusterQueue has itself, None where it was not read or says it in a form that is not known."""
-    if queue is None:
-        return None
-    try:
-        return _quotas(queue).get((flavor, resource), Limits()).nominal
-    except Unknown:
-        return None
 
 
 def limit_text(bound_kind: str, name: str, field: str) -> str:
@@ -831,6 +604,3 @@ def _row(flavor: FlavorResult, entry: Figure, pod_sets: tuple[str, ...]) -> Quot
 
 def _uncovered(resource: str, pod_sets: tuple[str, ...], requested: int) -> QuotaRow:
     return QuotaRow(pod_sets, "", resource, requested, None, None, None, None, None, "excluded", "not covered")
-
-
-__all__ = ["Cause", "CohortRing", "Quota", "Shortfall", "limit_text", "owner_of"]

@@ -10,13 +10,14 @@ from bot.core import objects as o
 from bot.core import texts
 from bot.core.diagnosis import Evidence, Holder, Step
 from bot.core.facts.assignment import Figure, FlavorResult
-from bot.core.facts.quota import Shortfall, effective
+from bot.core.facts.quota import Shortfall
 from bot.core.facts.requests import defaulted_by, left_to_run
 from bot.core.moments import clock
 from bot.core.names import named, quoted, subject
 from bot.core.objects import is_true
 from bot.core.quantity import amount as quantity
 from bot.core.quantity import canonical, human
+from bot.core.quotas import effective
 from bot.core.scheduling import pod_requests
 from bot.core.snapshot import Unknown
 
@@ -326,7 +327,7 @@ def figure_evidence(facts: "Facts", workload: str, entry: Figure) -> list[Eviden
         return []
     name, resource, flavor = subject("ClusterQueue", queue.name), entry.resource, entry.flavor
     at = f"[{flavor}][{resource}]"
-    counted = quota.usage(queue)[1]
+    counted = facts.trees.usage(queue)[1]
     bound = entry.bound
     found = [
         Evidence(workload, f"requested[{resource}]", canonical(resource, entry.requested), "computed"),
@@ -340,7 +341,7 @@ def figure_evidence(facts: "Facts", workload: str, entry: Figure) -> list[Eviden
         Evidence(name, f"available{at}", canonical(resource, entry.available.amount), "computed"),
         Evidence(name, f"capacity{at}", canonical(resource, entry.capacity.amount), "computed"),
     ]
-    limits = quota.tree.limits((bound.kind, bound.name), (flavor, resource))
+    limits = facts.trees.tree.limits((bound.kind, bound.name), (flavor, resource))
     if bound.field == "borrowingLimit" and limits.borrowing is not None:
         found.append(
             Evidence(

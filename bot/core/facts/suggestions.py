@@ -17,12 +17,12 @@ from bot.core.cohorts import Bound
 from bot.core.diagnosis import Step
 from bot.core.facts.assignment import RANK, Figure, Offer, fits, place
 from bot.core.facts.flavors import Exclusion
-from bot.core.facts.quota import effective, manager
 from bot.core.facts.requests import PODS, PodSetRequests, with_defaults
 from bot.core.facts.shortage import amount, listing
 from bot.core.names import named, quoted
 from bot.core.objects import is_true
 from bot.core.quantity import canonical
+from bot.core.quotas import effective, manager
 from bot.core.records import dataclass
 from bot.core.scheduling import pod_requests, selector_matches, taint_text
 from bot.core.snapshot import Unknown

@@ -26,7 +26,7 @@ def borrowing_limit_reached(facts: Facts) -> Found | None:
     short = facts.quota.shortfall
     if short is None or short.main is None or short.cause != "borrowing-limit-reached":
         return None
-    main, tree = short.main, facts.quota.tree
+    main, tree = short.main, facts.trees.tree
     bound = main.available
     node, key = (bound.kind, bound.name), (main.flavor, main.resource)
     own, limit = tree.subtree(node, key), tree.limits(node, key).borrowing or 0

@@ -37,7 +37,7 @@ def cohort_exhausted(facts: Facts) -> Found | None:
             words.subjects(facts, short),
             certainty=short.certainty,
         )
-    tree, key = facts.quota.tree, (main.flavor, main.resource)
+    tree, key = facts.trees.tree, (main.flavor, main.resource)
     root = tree.path(facts.quota.offer.queue)[-1]
     used = {name: tree.usage(("ClusterQueue", name), key) for name in facts.quota.lenders(short)}
     users = sorted((name for name in used if used[name] > 0), key=lambda name: (-used[name], name))[:3]

@@ -26,7 +26,7 @@ def exceeds_borrowing_limit(facts: Facts) -> Found | None:
     short = facts.quota.shortfall
     if short is None or short.main is None or short.cause != "exceeds-borrowing-limit":
         return None
-    main, tree = short.main, facts.quota.tree
+    main, tree = short.main, facts.trees.tree
     bound = main.capacity
     node, key = (bound.kind, bound.name), (main.flavor, main.resource)
     term, limit = f"{bound.kind} {named(bound.kind, bound.name)}", tree.limits(node, key).borrowing

@@ -37,7 +37,7 @@ def exceeds_cohort_capacity(facts: Facts) -> Found | None:
             words.subjects(facts, short),
             certainty=short.certainty,
         )
-    tree, key = facts.quota.tree, (main.flavor, main.resource)
+    tree, key = facts.trees.tree, (main.flavor, main.resource)
     path = tree.path(facts.quota.offer.queue)
     keepers = [(node, tree.local(node.id, key)) for node in tree.nodes if node.id not in path]
     keepers = [(node, kept) for node, kept in keepers if kept > 0]

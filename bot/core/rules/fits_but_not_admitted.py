@@ -60,9 +60,9 @@ def fits_but_not_admitted(facts: Facts) -> Found | None:
         proof.append(Evidence(mine, "requested", "nothing", "computed"))
     if facts.history.text:
         proof.append(Evidence(mine, "status.conditions[QuotaReserved].message", quoted(facts.history.text), "kueue"))
-    if quota.estimated and _complains_now(facts):
+    if facts.trees.estimated and _complains_now(facts):
         raise Unknown(
-            f"workloads that hold quota in {words.listing(quota.estimated)}: not read, and its counts may be late"
+            f"workloads that hold quota in {words.listing(facts.trees.estimated)}: not read, and its counts may be late"
         )
     flavors = [facts.queue.flavor(flavor) for flavor, _ in keys]
     placed = any(flavor is not None and flavor.spec.topology_name for flavor in flavors)
@@ -75,7 +75,7 @@ def fits_but_not_admitted(facts: Facts) -> Found | None:
         tuple(proof),
         steps,
         (mine, *dict.fromkeys(subject("ResourceFlavor", flavor) for flavor, _ in keys)),
-        certainty="certain" if not quota.estimated and not placed else "likely",
+        certainty="certain" if not facts.trees.estimated and not placed else "likely",
     )
 
 

@@ -5,10 +5,11 @@ from bot.core.facts import Facts
 from bot.core.facts import shortage as words
 from bot.core.facts.candidates import candidates, elsewhere, policies
 from bot.core.facts.order import priority_of
-from bot.core.facts.quota import NEEDS, owner_of
+from bot.core.facts.quota import NEEDS
 from bot.core.names import named, subject
 from bot.core.quantity import human
 from bot.core.rule import rule
+from bot.core.workloads import job_of
 
 
 @rule("quota", move="queue-admin", outlook="wait", phases=("waiting",), needs=NEEDS, context=True)
@@ -34,9 +35,9 @@ def no_preemption_candidate(facts: Facts) -> Found | None:
         return None
     parts = []
     for entry in found[:3]:
-        kind, _, name = owner_of(entry.workload).partition("/")
+        kind, namespace, name = job_of(entry.workload)
         amount = human(short.main.resource, entry.amount)
-        parts.append(f"{named(kind, name, entry.workload.namespace)} holds {amount}, but {entry.refused}")
+        parts.append(f"{named(kind, name, namespace)} holds {amount}, but {entry.refused}")
     rest = f"; and {len(found) - 3} more" if len(found) > 3 else ""
     mine = facts.identity.want()
     proof = [Evidence(subject("Workload", mine.name, mine.namespace), "spec.priority", str(priority_of(mine)))]

@@ -39,7 +39,7 @@ def quota_exceeds_nodes(facts: Facts) -> Found | None:
         labels = item.spec.node_labels.items()
         nodes = [node for node in facts.nodes.all if labels <= node.metadata.labels.items()]
         held = facts.nodes.sum_of(nodes, resource)
-        promised = facts.quota.tree.capacity(("ClusterQueue", queue.name), (flavor, resource)).amount
+        promised = facts.trees.tree.capacity(("ClusterQueue", queue.name), (flavor, resource)).amount
         if not held and resource not in requested:
             continue
         if nodes and held < promised < UNLIMITED and (worst is None or promised * worst[3] > worst[2] * held):

@@ -28,7 +28,7 @@ def quota_lent_out(facts: Facts) -> Found | None:
     short, queue = facts.quota.shortfall, facts.quota.queue
     if short is None or short.main is None or queue is None or short.cause != "quota-lent-out":
         return None
-    main, tree, here = short.main, facts.quota.tree, words.here(facts)
+    main, tree, here = short.main, facts.trees.tree, words.here(facts)
     borrowed = {
         name: tree.borrowing(("ClusterQueue", name), (main.flavor, main.resource))
         for name in facts.quota.lenders(short)
