@@ -16,9 +16,10 @@ POD_KINDS = {"Deployment", "ReplicaSet", "CronJob"}
 
 def seen(made_of: Cluster, name: str = "train", kind: str = "") -> tuple[str, str | None, str]:
     """(kind and name of what decides, the deciding Workload, the phase) for team-a/NAME."""
-    identity = made_of.facts(f"team-a/{name}", kind).identity
+    facts = made_of.facts(f"team-a/{name}", kind)
+    identity = facts.identity
     root, decides = identity.root, identity.workload
-    return (f"{root.kind}/{root.name}" if root else "", decides.name if decides else None, identity.phase)
+    return (f"{root.kind}/{root.name}" if root else "", decides.name if decides else None, facts.progress.phase)
 
 
 @pytest.mark.parametrize("kind", [k.kind for k in kinds.JOB_KINDS if k.kind not in POD_KINDS])
@@ -82,11 +83,12 @@ def test_pod_group_by_its_name_and_by_a_member() -> None:
     whole = workload(None, "grp")
     whole["metadata"]["ownerReferences"] = owners
     found = cluster(*pods, whole)
-    identity = found.facts("team-a/grp").identity
-    assert (identity.phase, identity.workload.name if identity.workload else "") == ("waiting", "grp")
+    facts = found.facts("team-a/grp")
+    identity = facts.identity
+    assert (facts.progress.phase, identity.workload.name if identity.workload else "") == ("waiting", "grp")
     assert identity.job is not None
     assert identity.job.kind == "PodGroup"
-    assert not identity.ambiguous
+    assert not facts.named.ambiguous
     member = found.facts("team-a/p-1").identity
     assert member.workload is not None
     assert member.workload.name == "grp"
@@ -97,9 +99,9 @@ def test_pod_group_by_its_name_and_by_a_member() -> None:
 def test_pod_group_without_workload() -> None:
     """The group is found by its pods alone, and by the kind PodGroup."""
     found = cluster(*group(1))
-    assert found.facts("team-a/grp").identity.phase == "no-workload"
-    assert found.facts("team-a/grp", "PodGroup").identity.phase == "no-workload"
-    assert found.facts("team-a/grp", "Job").identity.phase == "unresolved"
+    assert found.facts("team-a/grp").progress.phase == "no-workload"
+    assert found.facts("team-a/grp", "PodGroup").progress.phase == "no-workload"
+    assert found.facts("team-a/grp", "Job").progress.phase == "unresolved"
 
 
 @pytest.mark.parametrize("version", ["v0.10.6", "v0.13.8", "v0.16.9", "v0.19.2"])
@@ -108,11 +110,12 @@ def test_statefulset_and_its_group(version: str, name: str) -> None:
     """The group that a StatefulSet makes of its pods is the StatefulSet's, by whichever name one asks."""
     found = recorded(f"{version}/statefulset")
     asked = found.named("Workload", "statefulset-serve") if name == "WORKLOAD" else name
-    identity = found.facts(f"team-a/{asked}").identity
+    facts = found.facts(f"team-a/{asked}")
+    identity = facts.identity
     assert identity.root is not None
     assert identity.root.kind == "StatefulSet"
     assert identity.workload is not None
-    assert identity.phase == "waiting"
+    assert facts.progress.phase == "waiting"
     assert identity.group is None
     assert identity.job is not None
     assert identity.job.kind == ("Pod" if name == "serve-0" else "StatefulSet")
@@ -125,7 +128,7 @@ def test_workload_by_name() -> None:
     answer = found.ask(f"team-a/{name}")
     assert answer.job is not None
     assert (answer.job.kind, answer.job.name) == ("Job", "train")
-    assert found.facts(f"team-a/{name}").identity.phase == "waiting"
+    assert found.facts(f"team-a/{name}").progress.phase == "waiting"
     lone = cluster(workload(None, "mine"))
     answer = lone.ask("team-a/mine")
     assert answer.job is not None
@@ -216,7 +219,7 @@ def test_names_that_owner_and_child_share() -> None:
     top = job("AppWrapper")
     found = cluster(top, job("JobSet", owner=top, labels={}), workload(top, "w"))
     assert seen(found) == ("AppWrapper/train", "w", "waiting")
-    assert not found.facts("team-a/train").identity.ambiguous
+    assert not found.facts("team-a/train").named.ambiguous
 
 
 def test_owner_that_was_not_read() -> None:
@@ -225,9 +228,10 @@ def test_owner_that_was_not_read() -> None:
     below = job("Job", "low", owner=top, labels={})
     read = ["batch/v1/jobs", "v1/pods", "kueue.x-k8s.io/v1beta2/workloads"]
     found = cluster(below, workload(top, "w"), read=read)
-    identity = found.facts("team-a/low").identity
+    facts = found.facts("team-a/low")
+    identity = facts.identity
     assert identity.unread_owner is not None
-    assert (identity.phase, identity.workload.name if identity.workload else "") == ("waiting", "w")
+    assert (facts.progress.phase, identity.workload.name if identity.workload else "") == ("waiting", "w")
     alone = cluster(below, read=read).ask("team-a/low")
     assert alone.headline.rule == "parent-decides"
     assert not alone.complete
@@ -295,11 +299,11 @@ def test_labelled_but_not_held() -> None:
 def test_absence_needs_a_full_read() -> None:
     """Without a full read of Workloads nothing is said of the phase; a job that says itself that it is over is over."""
     item = job()
-    assert cluster(item).facts("team-a/train").identity.phase == "no-workload"
+    assert cluster(item).facts("team-a/train").progress.phase == "no-workload"
     with pytest.raises(Unknown, match="workloads"):
-        _ = cluster(item, read=["batch/v1/jobs"]).facts("team-a/train").identity.phase
+        _ = cluster(item, read=["batch/v1/jobs"]).facts("team-a/train").progress.phase
     over = job(suspended=False, status={"conditions": [{"type": "Failed", "status": "True", "message": "no"}]})
-    assert cluster(over, read=["batch/v1/jobs"]).facts("team-a/train").identity.phase == "finished"
+    assert cluster(over, read=["batch/v1/jobs"]).facts("team-a/train").progress.phase == "finished"
 
 
 @pytest.mark.parametrize(

@@ -23,17 +23,17 @@ def chain(facts: Facts) -> tuple[Link, ...]:
 
 def quota(facts: Facts) -> tuple[QuotaRow, ...]:
     """One row per flavor and resource that the Workload needs, while it waits for quota."""
-    return facts.quota.rows if facts.identity.phase == "waiting" else ()
+    return facts.quota.rows if facts.progress.phase == "waiting" else ()
 
 
 def holders(facts: Facts) -> tuple[Holder, ...]:
     """Who holds the quota that is missing, largest first."""
-    return facts.quota.holders if facts.identity.phase == "waiting" else ()
+    return facts.quota.holders if facts.progress.phase == "waiting" else ()
 
 
 def ahead(facts: Facts) -> Ahead | None:
     """The line before the Workload, None once it no longer waits for quota."""
-    return facts.order.line if facts.identity.phase == "waiting" else None
+    return facts.order.line if facts.progress.phase == "waiting" else None
 
 
 def pods(facts: Facts) -> PodCounts | None:

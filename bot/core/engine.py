@@ -109,7 +109,7 @@ class _Run:
             cluster=facts.ref.cluster or facts.snapshot.cluster,
             job=self._part(lambda: assemble.job(facts), None),
             stage=headline.stage,
-            admitted=self._part(lambda: facts.identity.admitted, None),
+            admitted=self._part(lambda: facts.progress.admitted, None),
             outlook=headline.outlook,
             move=headline.move,
             headline=headline,
@@ -162,7 +162,7 @@ class _Run:
             return True
 
     def _applies_now(self, rule: Rule) -> bool:
-        if rule.phases and self.facts.identity.phase not in rule.phases:
+        if rule.phases and self.facts.progress.phase not in rule.phases:
             return False
         return rule.stage != "quota" or rule.context or not self.facts.checks.refused
 

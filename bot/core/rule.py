@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from bot.core.facts import Facts
 
 Phase = Literal["unresolved", "unmanaged", "no-workload", "waiting", "reserved", "admitted", "finished"]
-"""How far the asked job is (see `facts.identity`): no such object; not Kueue's; Kueue's, but no Workload yet;
+"""How far the asked job is (see `facts.progress`): no such object; not Kueue's; Kueue's, but no Workload yet;
 waits for quota; holds quota; admitted; finished."""
 
 HEADINGS = ("When", "Why it blocks", "What to do")

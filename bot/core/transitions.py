@@ -287,7 +287,7 @@ def observe(snapshot: Snapshot, ref: JobRef, answer: Diagnosis) -> State | None:
     headline = answer.headline
     try:
         with Facts(snapshot, ref) as facts:
-            phase = facts.identity.phase
+            phase = facts.progress.phase
             target, root, workload = facts.identity.target, facts.identity.root, facts.identity.workload
     except Unknown:
         return None

@@ -184,7 +184,7 @@ class Plan:
         A namespace may hold thousands. It proves nothing: the whole namespace is read later if it is not too large.
         """
         facts = self.facts
-        candidates = _try(lambda: facts.identity.candidates, ())
+        candidates = _try(lambda: facts.named.candidates, ())
         if len(candidates) != 1 or candidates[0].kind != "Job" or not candidates[0].metadata.uid:
             return None
         meta = candidates[0].metadata
@@ -209,7 +209,7 @@ class Plan:
         """What the first round named but did not read: owners, and the Deployment of pods that look like the asked one."""
         facts = self.facts
         wants: list[Want] = []
-        for item in _try(lambda: facts.identity.candidates, ()):
+        for item in _try(lambda: facts.named.candidates, ()):
             wants += self._chain(facts.snapshot, item)
         group = _try(lambda: facts.identity.group, None)
         for pod in group.pods[:1] if group is not None else ():
@@ -275,14 +275,14 @@ class Plan:
         workload = _try(lambda: identity.workload, None)
         if root is None and workload is None:
             workload = self._orphan(_try(lambda: identity.orphans, ()))
-        phase = _try(lambda: identity.phase, None) or self._guess(root)
+        phase = _try(lambda: self.facts.progress.phase, None) or self._guess(root)
         if root is None and workload is not None and phase == "unresolved":
             # the job itself comes with this round; its Workload tells already what will be asked of it
             phase = "admitted" if is_true(workload.status.conditions, "Admitted") else "waiting"
         reads = Reads([])
         if target is None and _try(lambda: identity.group, None) is None:
             self._search(reads, _try(lambda: identity.orphans, ()))
-        for item in (target, root, *_try(lambda: identity.candidates, ())):
+        for item in (target, root, *_try(lambda: self.facts.named.candidates, ())):
             if item is not None:
                 reads.wants += self._chain(snapshot, item)
         queue = _Path.of(snapshot, namespace, root, workload)
@@ -776,7 +776,7 @@ def _pods(facts: Facts, root: o.KubeObject | None) -> list[o.Pod]:
     level: list[o.KubeObject] = [root] if root is not None else []
     for _ in range(4):
         found += [item for item in level if isinstance(item, o.Pod) and item not in found]
-        level = list(itertools.chain.from_iterable(facts.identity.children(item) for item in level))
+        level = list(itertools.chain.from_iterable(facts.kin.children(item) for item in level))
     return found
 
 

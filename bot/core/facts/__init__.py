@@ -1,6 +1,8 @@
 """Facts: what follows from the objects. Each is computed on first use and is a value or raises `Unknown(reason)`.
 
-`Facts` is what a rule gets. Its parts: `identity` (which object, which Workload, how far), `queue` (LocalQueue,
+`Facts` is what a rule gets. Its parts: `named` (what carries the asked name), `missing` (what is known where nothing
+does), `kin` (what owns what), `matching` (whose a Workload is), `identity` (which object was meant, which Workload
+decides), `progress` (how far it is), `queue` (LocalQueue,
 ClusterQueue, cohort path), `trees` (quota and usage of the cohorts), `quota` (the arithmetic), `order` (who stands before
 it), `topology`, `checks`, `history` (evictions, Kueue's words, events), `pods`, `nodes` (the funnel), `controller` (Kueue
 itself), `membership` (whether Kueue takes the job up), `operator` (whether the controller of its kind acts on it).
@@ -61,9 +63,34 @@ class Facts:
         return None if moment is None else (self.now - moment).total_seconds()
 
     @fact
+    def named(self) -> "Named":
+        """What carries the asked name, and which of it was meant."""
+        return Named(self)
+
+    @fact
+    def missing(self) -> "Missing":
+        """What is known of a job that is not there or may not be read."""
+        return Missing(self)
+
+    @fact
+    def kin(self) -> "Kin":
+        """What owns what, and the events about it."""
+        return Kin(self)
+
+    @fact
+    def matching(self) -> "Matching":
+        """Which Workloads are an object's."""
+        return Matching(self)
+
+    @fact
     def identity(self) -> "Identity":
-        """Which object was meant, its Workload, and how far it is."""
+        """Which object was meant, and which Workload decides for it."""
         return Identity(self)
+
+    @fact
+    def progress(self) -> "Progress":
+        """How far the job is, and who runs it once it is admitted."""
+        return Progress(self)
 
     @fact
     def queue(self) -> "Queue":
@@ -131,11 +158,16 @@ from bot.core.facts.checks import Checks  # noqa: E402
 from bot.core.facts.controller import Controller  # noqa: E402
 from bot.core.facts.history import History  # noqa: E402
 from bot.core.facts.identity import Identity  # noqa: E402
+from bot.core.facts.kin import Kin  # noqa: E402
+from bot.core.facts.matching import Matching  # noqa: E402
 from bot.core.facts.membership import Membership  # noqa: E402
+from bot.core.facts.missing import Missing  # noqa: E402
+from bot.core.facts.named import Named  # noqa: E402
 from bot.core.facts.nodes import Nodes  # noqa: E402
 from bot.core.facts.operator import Operator  # noqa: E402
 from bot.core.facts.order import Order  # noqa: E402
 from bot.core.facts.pods import Pods  # noqa: E402
+from bot.core.facts.progress import Progress  # noqa: E402
 from bot.core.facts.queue import Queue  # noqa: E402
 from bot.core.facts.quota import Quota  # noqa: E402
 from bot.core.facts.topology import TopologyFacts  # noqa: E402

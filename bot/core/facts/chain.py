@@ -22,7 +22,7 @@ ABSENT, UNREAD = "does not exist", "not read"
 
 def links(facts: "Facts") -> tuple[Link, ...]:
     """Give the path of the asked job, () when Kueue does not manage it. Never raises."""
-    if not _try(lambda: facts.identity.managed, otherwise=True) or (
+    if not _try(lambda: facts.progress.managed, otherwise=True) or (
         facts.identity.target is None and not _known(facts)
     ):
         return ()
@@ -47,7 +47,7 @@ def _workload(facts: "Facts") -> Link:
         return Link("Workload", "", UNREAD, None, facts.ref.namespace)
     if workload is None:
         return Link("Workload", "", ABSENT, ok=False, namespace=facts.ref.namespace)
-    phase, evicted = facts.identity.phase, is_true(workload.status.conditions, "Evicted")
+    phase, evicted = facts.progress.phase, is_true(workload.status.conditions, "Evicted")
     if phase == "finished":
         state, ok = "finished", True
     elif workload.metadata.deletion_timestamp is not None:

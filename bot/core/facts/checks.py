@@ -102,7 +102,7 @@ class Checks:
     @fact
     def holding(self) -> tuple[Check, ...]:
         """The checks that hold the Workload now, by name: open while it has quota, or Retry with the quota given back."""
-        phase = self._facts.identity.phase
+        phase = self._facts.progress.phase
         if phase == "reserved":
             return tuple(check for check in self.all if check.state.state not in {"Ready", "Rejected"})
         if phase != "waiting":
@@ -122,7 +122,7 @@ class Checks:
         workload = self._facts.identity.workload
         return (
             workload is not None
-            and self._facts.identity.phase == "waiting"
+            and self._facts.progress.phase == "waiting"
             and any(state.state == "Retry" for state in workload.status.admission_checks)
         )
 

@@ -36,7 +36,7 @@ class Contradiction:
 
 def contradictions(facts: "Facts") -> tuple[Contradiction, ...]:
     """Give what Kueue's current refusal says and the objects disprove, () when nothing is. Raises Unknown without a Workload."""
-    if facts.identity.phase != "waiting":
+    if facts.progress.phase != "waiting":
         return ()
     said = facts.history.said
     checks: list[Callable[[], Iterator[Contradiction]]] = []

@@ -289,7 +289,7 @@ class Controller:
         Not those after which the creation worked, nor old ones while Kueue's Deployment is ready.
         """
         identity, ref = self._facts.identity, self._facts.ref
-        events = list(identity.events(*identity.family))
+        events = list(self._facts.kin.events(*identity.family))
         if not identity.family:
             events = [
                 event

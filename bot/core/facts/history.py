@@ -136,7 +136,7 @@ class History:
             about = subject("Workload", workload.name, workload.namespace)
             proof = Evidence(about, "status.conditions[Evicted].reason", evicted.reason, "kueue")
             return " This job was evicted for it.", [proof]
-        return "" if self._facts.identity.phase == "waiting" else " This job is about to be evicted for it.", []
+        return "" if self._facts.progress.phase == "waiting" else " This job is about to be evicted for it.", []
 
     def repeats(self, text: str) -> int:
         """Give how often the events about the Workload said a text; 0 when no such event was read."""
@@ -160,7 +160,7 @@ class History:
         return KueueSaid(text, reason, since, self.last_repeated(workload, text))
 
     def _words(self, workload: o.Workload) -> tuple[str, str, datetime | None]:
-        conditions, phase = workload.status.conditions, self._facts.identity.phase
+        conditions, phase = workload.status.conditions, self._facts.progress.phase
         if phase == "finished":
             order = ["Finished", "Admitted"]
         elif phase in {"admitted", "reserved"} and o.is_true(conditions, "Evicted"):
@@ -378,7 +378,7 @@ class History:
         )
 
     def _container_trouble(self, root: o.KubeObject) -> list[Trouble]:
-        pods = [root] if isinstance(root, o.Pod) else self._facts.identity.children(root)
+        pods = [root] if isinstance(root, o.Pod) else self._facts.kin.children(root)
         found = []
         for pod in pods:
             if not isinstance(pod, o.Pod):
@@ -407,7 +407,7 @@ class History:
         return found
 
     def _below(self, item: o.KubeObject, root: o.KubeObject) -> bool:
-        return any(owner.metadata.uid == root.metadata.uid for owner in self._facts.identity.owners(item))
+        return any(owner.metadata.uid == root.metadata.uid for owner in self._facts.kin.owners(item))
 
     def _is_pod_of(self, about: o.ObjectReference, root: o.KubeObject, others: set[str]) -> bool:
         if isinstance(root, o.Pod):

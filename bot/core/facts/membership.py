@@ -183,7 +183,7 @@ class Membership:
                     itself=True,
                     exact=True,
                 )
-        for owner in self._facts.identity.owners(item):
+        for owner in self._facts.kin.owners(item):
             label = owner.metadata.labels.get(QUEUE_LABEL)
             if kind_of(owner) == "CronJob" and label is not None:
                 found.append(
@@ -522,14 +522,12 @@ class Membership:
 
     @property
     def _asks(self) -> bool:
-        return self._facts.identity.managed
+        return self._facts.progress.managed
 
     def _said_no(self, item: o.KubeObject) -> Refused | None:
         """A warning of Kueue, or of a webhook or policy about Kueue, that the Workload or the job was refused; recent only."""
         events = [
-            event
-            for event in self._facts.identity.events(item)
-            if event.type == "Warning" and event.last_seen is not None
+            event for event in self._facts.kin.events(item) if event.type == "Warning" and event.last_seen is not None
         ]
         for event in reversed(events):
             by_kueue = "kueue" in event.reporter or "kueue" in event.message
@@ -553,7 +551,7 @@ class Membership:
             return None
         found = [
             event
-            for event in self._facts.identity.events(item)
+            for event in self._facts.kin.events(item)
             if event.message.startswith(_DISCARDED)
             and event.last_seen is not None
             and (self._facts.age(event.last_seen) or 0) < _RECENT

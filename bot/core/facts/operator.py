@@ -91,14 +91,14 @@ class Operator:
                     str(entry.get("reason")),
                 )
         said = self._warning(item)
-        return Refusal("event", quoted(said), "warning") if said and not self._facts.identity.has_pods else None
+        return Refusal("event", quoted(said), "warning") if said and not self._facts.progress.has_pods else None
 
     def _warning(self, item: o.Job) -> str:
         """The operator's newest word about the job, "" unless it is a warning that the job is invalid."""
         known = kinds.of_object(item.api_version, item.kind)
         if known is None or known.job is None or known.job.operator in {"", "kube-controller-manager"}:
             return ""
-        events = [event for event in self._facts.identity.events(item) if not _NOT_OPERATORS.search(event.reporter)]
+        events = [event for event in self._facts.kin.events(item) if not _NOT_OPERATORS.search(event.reporter)]
         last = events[-1] if events else None
         return last.message if last is not None and last.type == "Warning" and _REFUSES.search(last.reason) else ""
 
@@ -112,16 +112,20 @@ class Operator:
         known = kinds.of_object(item.api_version, item.kind) if item is not None else None
         if item is None or known is None or known.job is None or kind_of(item) == "CronJob" or suspended(item) is True:
             return None
-        if identity.remote is not None or identity.foreign_manager is not None or self.refusal is not None:
+        if (
+            self._facts.progress.remote is not None
+            or self._facts.progress.foreign_manager is not None
+            or self.refusal is not None
+        ):
             return None
-        if identity.descendants(item) or item.spec.get("replicas") == 0 or item.spec.get("parallelism") == 0:
+        if self._facts.kin.descendants(item) or item.spec.get("replicas") == 0 or item.spec.get("parallelism") == 0:
             return None
         workload = identity.workload
         start = since(workload, "Admitted") if workload is not None else item.metadata.creation_timestamp
         age = self._facts.age(start)
         if start is None or age is None or age < self._facts.thresholds.young or self._reacted(item, start):
             return None
-        identity.require_children(item)
+        self._facts.progress.require_children(item)
         self._snapshot.require("Pod", item.namespace, selector=owned(item.metadata.uid))
         down = self._down(item)
         proof = [(subject_of(item), "status", "nothing since it may run")]
@@ -143,7 +147,7 @@ class Operator:
             item.status.get("observedGeneration"), int
         ):
             return True
-        events = self._facts.identity.events(item)
+        events = self._facts.kin.events(item)
         return any(
             event.last_seen is not None and event.last_seen >= start and "kueue" not in event.reporter
             for event in events

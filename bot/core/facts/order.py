@@ -715,7 +715,7 @@ class Order:
         job = self._snapshot.find(kind, name, own.namespace)
         if job is None:
             return ()
-        chain = (job, *self._facts.identity.owners(job))
+        chain = (job, *self._facts.kin.owners(job))
         return tuple(ref for item in chain for ref in item.metadata.owner_references)
 
     def _idle(self, workload: o.Workload, holder: Holder) -> Stale | None:

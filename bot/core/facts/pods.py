@@ -413,10 +413,10 @@ class Pods:
 
         Raises Unknown when the job's pods were not read in full.
         """
-        phase = self._facts.identity.phase
+        phase = self._facts.progress.phase
         if phase == "unresolved" or (phase != "unmanaged" and not self.ever_admitted):
             return None
-        if self._facts.identity.remote is not None:
+        if self._facts.progress.remote is not None:
             return None  # its pods are on another cluster, which nobody has read
         self.require()
         if phase == "finished":

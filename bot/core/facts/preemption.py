@@ -328,7 +328,7 @@ def pods_of(facts: "Facts", workload: o.Workload) -> tuple[o.Pod, ...]:
         if name is not None:
             return name == workload.name
         owners = {ref.uid for ref in pod.metadata.owner_references if ref.uid}
-        chain = {owner.metadata.uid for owner in facts.identity.owners(pod)}
+        chain = {owner.metadata.uid for owner in facts.kin.owners(pod)}
         return bool(pod.metadata.uid in uids | group or uids & (owners | chain))
 
     return tuple(

@@ -364,7 +364,7 @@ class Queue:
 
         A Workload that waits is held by either; one that holds quota only by a draining queue.
         """
-        if self._facts.identity.phase == "waiting":
+        if self._facts.progress.phase == "waiting":
             return policy in {"Hold", "HoldAndDrain"}
         return policy == "HoldAndDrain"
 

@@ -78,7 +78,7 @@ def said_by_kueue(facts: "Facts") -> Evidence:
 
 def verdict(facts: "Facts") -> texts.Assignment | None:
     """Give the scheduler's verdict on a Workload that waits; None when it does not wait or has none."""
-    if facts.identity.phase != "waiting":
+    if facts.progress.phase != "waiting":
         return None
     said = facts.history.said
     return said if isinstance(said, texts.Assignment) else None

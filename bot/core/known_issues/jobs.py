@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 def unmanaged_child(facts: "Facts") -> Match | None:
     """A child of a job that Kueue does not manage was suspended and resumed again and again."""
     target = facts.identity.target
-    if target is None or facts.identity.phase not in {"unmanaged", "no-workload"} or suspended(target) is not False:
+    if target is None or facts.progress.phase not in {"unmanaged", "no-workload"} or suspended(target) is not False:
         return None
-    for child in sorted(facts.identity.children(target), key=lambda item: item.name):
+    for child in sorted(facts.kin.children(target), key=lambda item: item.name):
         if not isinstance(child, o.Job) or not suspended(child):
             continue
         events = facts.history.events_about(child)
@@ -61,7 +61,7 @@ def replacement_pods(facts: "Facts") -> Match | None:
 def partial_admission(facts: "Facts") -> Match | None:
     """A job was admitted with exactly its minimum of pods and is still suspended."""
     workload, root = facts.identity.workload, facts.identity.root
-    if workload is None or root is None or facts.identity.phase != "admitted" or suspended(root) is not True:
+    if workload is None or root is None or facts.progress.phase != "admitted" or suspended(root) is not True:
         return None
     given = (
         {entry.name: entry.count for entry in workload.status.admission.pod_set_assignments}
@@ -86,7 +86,7 @@ def partial_admission(facts: "Facts") -> Match | None:
 
 def finished_at_birth(facts: "Facts") -> Match | None:
     """The Workload is Finished because its owner is gone, and the owner is there."""
-    end, root = facts.identity.never_ran, facts.identity.root
+    end, root = facts.progress.never_ran, facts.identity.root
     if end is None or end.reason != "OwnerNotFound" or root is None or isinstance(root, o.Workload):
         return None
     return Match(

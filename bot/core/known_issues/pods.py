@@ -24,7 +24,7 @@ _LOOKED_AT = 20  # pods of one job are alike
 def _pinned(facts: "Facts") -> Iterable[tuple[o.Pod, o.PodSpec, dict[str, str], list[o.Node]]]:
     """Unscheduled pods that Kueue pinned: the pod, its own template, what Kueue added to its selector, the nodes that has."""
     workload = facts.identity.workload
-    if workload is None or facts.identity.phase != "admitted":
+    if workload is None or facts.progress.phase != "admitted":
         return
     flavors = [
         facts.snapshot.look_of(o.ResourceFlavor, name)
@@ -123,7 +123,7 @@ def pods_of_node(facts: "Facts", *, several: bool) -> Match | None:
 
 def _gated(facts: "Facts", gate: str) -> list[o.Pod]:
     """The pods of an admitted Workload that still carry one of Kueue's gates, by name."""
-    if facts.identity.phase != "admitted":
+    if facts.progress.phase != "admitted":
         return []
     return [
         pod

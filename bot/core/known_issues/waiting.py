@@ -171,7 +171,7 @@ def devices_resolved(facts: "Facts") -> Match | None:
 
 def flavor_edited(facts: "Facts") -> Match | None:
     """The taint or the labels that Kueue names are not in the flavor any more, which was changed since."""
-    if facts.identity.phase != "waiting":
+    if facts.progress.phase != "waiting":
         return None
     for entry in facts.history.outdated:
         flavor = facts.snapshot.look_of(o.ResourceFlavor, entry.flavor) if entry.flavor else None
@@ -286,7 +286,7 @@ def shallow_preference(facts: "Facts") -> Match | None:
 
 def preemption_given_up(facts: "Facts") -> Match | None:
     """Kueue announced victims long ago, and nobody is being evicted."""
-    said = facts.history.said if facts.identity.phase == "waiting" else None
+    said = facts.history.said if facts.progress.phase == "waiting" else None
     if not isinstance(said, texts.Assignment) or not said.preempting or not facts.order.preemption.read_in_full:
         return None
     refusal = facts.history.refusal
@@ -302,7 +302,7 @@ def preemption_given_up(facts: "Facts") -> Match | None:
 
 def own_quota_counted_twice(facts: "Facts") -> Match | None:
     """The second pass finds too little quota for a Workload that holds its quota."""
-    if facts.identity.phase != "reserved":
+    if facts.progress.phase != "reserved":
         return None
     for event in reversed(facts.history.events_about(facts.identity.want())):
         said = texts.assignment(event.message) if event.reason == "SecondPassFailed" else None
@@ -320,7 +320,7 @@ def own_quota_counted_twice(facts: "Facts") -> Match | None:
 
 def left_behind(facts: "Facts", *, by_pod: bool) -> Match | None:
     """Workloads whose owner is gone hold what this one waits for."""
-    if facts.identity.phase != "waiting" or facts.quota.verdict != "wait":
+    if facts.progress.phase != "waiting" or facts.quota.verdict != "wait":
         return None
     found = [stale.workload for stale in facts.order.stale_holders if stale.kind == "ownerless"]
     found = [item for item in found if any(owner.kind == "Pod" for owner in item.metadata.owner_references) is by_pod]
@@ -337,7 +337,7 @@ def left_behind(facts: "Facts", *, by_pod: bool) -> Match | None:
 
 def unseen_since_restart(facts: "Facts") -> Match | None:
     """Its queue has topology-aware flavors, and Kueue has not looked since its controller started."""
-    if facts.identity.phase != "waiting" or facts.quota.verdict != "fits":
+    if facts.progress.phase != "waiting" or facts.quota.verdict != "fits":
         return None
     started, look = facts.controller.started, facts.history.last_look
     flavors = [facts.queue.flavor(name) for name in facts.queue.flavor_names]

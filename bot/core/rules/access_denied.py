@@ -18,7 +18,7 @@ def access_denied(facts: Facts) -> Found | None:
     What to do:
         Grant the identity `get` and `list` on what is named, then ask again. `whypending doctor` lists what is missing.
     """
-    refused = facts.identity.refused
+    refused = facts.missing.refused
     if not refused:
         return None
     ref = facts.ref

@@ -86,11 +86,11 @@ def _sentence(facts: Facts, check: Check) -> str:
     words = facts.checks.words(check)
     age = facts.age(check.state.last_transition_time)
     since = f" for {lasting(age)}" if age is not None else ""
-    if facts.identity.phase == "waiting" or check.state.state == "Retry":
+    if facts.progress.phase == "waiting" or check.state.state == "Retry":
         again = facts.checks.next_try(check)
         said = f": {cited(words, 300)}" if words else ""
         when = f"; the next try is at {clock(again)}" if again is not None else ""
-        back = "went" if facts.identity.phase == "waiting" else "goes"
+        back = "went" if facts.progress.phase == "waiting" else "goes"
         return f"AdmissionCheck {name} asked for a new try{said}, and the quota {back} back{when}."
     sentence = f"AdmissionCheck {name} has not answered{since}"
     if check.said is not None and check.said.what == "reset" and check.said.previous:
@@ -123,7 +123,7 @@ def _provisioned(facts: Facts, check: Check) -> bool:
 
 
 def _unlisted(facts: Facts, about: str) -> Found | None:
-    if facts.identity.phase != "reserved" or facts.checks.holding:
+    if facts.progress.phase != "reserved" or facts.checks.holding:
         return None
     names = facts.checks.unlisted
     if not names:

@@ -22,14 +22,14 @@ def child_job_suspended(facts: Facts) -> Found | None:
         the label `kueue.x-k8s.io/queue-name` to what the operator creates.
     """
     identity = facts.identity
-    item, children = identity.root, identity.suspended_children
+    item, children = identity.root, facts.progress.suspended_children
     if item is None or not children:
         return None
     child = children[0]
-    own = identity.workloads_of(child)
+    own = facts.matching.workloads_of(child)
     state = "is not managed by Kueue" if identity.workload is None else "is admitted"
     more = f" and {len(children) - 1} more" if len(children) > 1 else ""
-    flips = [event for event in identity.events(*children) if event.reason in {"Suspended", "Resumed", "Stopped"}]
+    flips = [event for event in facts.kin.events(*children) if event.reason in {"Suspended", "Resumed", "Stopped"}]
     times = max((event.times for event in flips), default=0)
     often = f" It was suspended or resumed {times} times." if times > 2 else ""
     queued = f" It is queued by its own Workload {named('Workload', own[0].name, own[0].namespace)}." if own else ""

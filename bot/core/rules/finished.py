@@ -20,19 +20,19 @@ def finished(facts: Facts) -> Found | None:
         Nothing. To run it once more, create it again.
     """
     identity = facts.identity
-    if identity.never_ran is not None:
+    if facts.progress.never_ran is not None:
         return None
     item, group, workload = identity.root, identity.group, identity.workloads[-1] if identity.workloads else None
     name = titled(item) if item is not None else f"Pod group {named('PodGroup', facts.ref.name, facts.ref.namespace)}"
     evidence, text, good = [], "", True
-    if identity.finished is not None:
-        good, text = identity.finished
+    if facts.progress.finished is not None:
+        good, text = facts.progress.finished
         about = item or (group.pods[0] if group is not None else None)
         if about is not None:
             evidence.append(Evidence(subject_of(about), "status", "succeeded" if good else "failed"))
     closed = condition(workload.status.conditions, "Finished") if workload is not None else None
     if workload is not None and closed is not None and closed.status == "True":
-        good = good and not (identity.finished is None and closed.reason == "Failed")
+        good = good and not (facts.progress.finished is None and closed.reason == "Failed")
         text = text or closed.message
         evidence.append(
             Evidence(

@@ -27,7 +27,7 @@ def finished_without_running(facts: Facts) -> Found | None:
     What to do:
         Do away with the cause that the text names, and create the job again.
     """
-    end = facts.identity.never_ran
+    end = facts.progress.never_ran
     if end is None:
         return None
     item, workload = facts.identity.root, end.workload

@@ -36,6 +36,6 @@ def integration_not_enabled(facts: Facts) -> Found | None:
         f"Kueue does not watch {kind} objects here, so it ignores {what}: {reason.says}.",
         tuple(Evidence(*entry) for entry in reason.evidence),
         (Step("platform", reason.todo),),
-        beside=facts.identity.phase == "unmanaged",
+        beside=facts.progress.phase == "unmanaged",
         certainty="certain" if reason.certain else "likely",
     )

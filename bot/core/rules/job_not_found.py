@@ -29,7 +29,7 @@ def job_not_found(facts: Facts) -> Found | None:
         Ask again with one of the names that are offered. If an event says that its creation was refused, fix what the event
         names and create it again. The finding's data: `suggestions`, the names that come close.
     """
-    absence = facts.identity.absence
+    absence = facts.missing.absence
     if absence is None:
         return None
     ref = facts.ref

@@ -29,14 +29,14 @@ def job_still_suspended(facts: Facts) -> Found | None:
     item, workload = identity.root, identity.want()
     if not isinstance(item, o.Job) or not facts.membership.suspended or is_true(workload.status.conditions, "Evicted"):
         return None
-    if identity.remote is not None or identity.foreign_manager is not None:
+    if facts.progress.remote is not None or facts.progress.foreign_manager is not None:
         return None
     age = facts.age(since(workload, "Admitted"))
     when = "" if age is None else f" {age:.0f} s ago" if age < 120 else f" {age // 60:.0f} minutes ago"
     young = " This may pass by itself." if age is not None and age < facts.thresholds.young else ""
-    partial = identity.partial
+    partial = facts.progress.partial
     fewer = f" {partial[0]} of {partial[1]} pods were admitted." if partial is not None else ""
-    stopped = [event for event in identity.events(item) if event.reason == "Stopped"]
+    stopped = [event for event in facts.kin.events(item) if event.reason == "Stopped"]
     times = stopped[-1].times if stopped else 0
     often = "once" if times == 1 else f"{times} times"
     again = f" Kueue stopped it {often}: {quoted(stopped[-1].message, 120)}." if stopped else ""

@@ -25,7 +25,7 @@ def kueue_gate_remains(facts: Facts) -> Found | None:
         topology gate also whether the pods carry the labels that tell Kueue their pod set and rank. `kubectl -n kueue-system
         logs deployment/kueue-controller-manager`; do not remove the gate by hand, the pod would run past Kueue.
     """
-    if facts.identity.phase == "admitted" and facts.identity.want().status.cluster_name:
+    if facts.progress.phase == "admitted" and facts.identity.want().status.cluster_name:
         return None
     gated = sorted(
         (pod for pod in facts.pods.all if gates_of(pod) and not pod.spec.node_name

@@ -52,7 +52,7 @@ def kueue_not_installed(facts: Facts) -> Found | None:
 def _held(facts: Facts) -> bool:
     """Whether somebody would have to release the job, or that is not known."""
     try:
-        phase, item = facts.identity.phase, facts.identity.root
+        phase, item = facts.progress.phase, facts.identity.root
     except Unknown:
         return True
     return phase != "finished" and (phase != "unmanaged" or (item is not None and suspended(item) is True))

@@ -33,12 +33,12 @@ def kueue_not_running(facts: Facts) -> Found | None:
     identity, controller = facts.identity, facts.controller
     calls = controller.unanswered_webhooks
     item = identity.root
-    if not calls and identity.phase in {"unmanaged", "no-workload"}:
+    if not calls and facts.progress.phase in {"unmanaged", "no-workload"}:
         facts.snapshot.require(
             "Event", facts.ref.namespace, selector=about(item.metadata.uid) if item is not None else ""
         )
-    waits_for_kueue = identity.phase in {"no-workload", "waiting", "reserved"} or (
-        identity.phase == "admitted" and item is not None and suspended(item) is True
+    waits_for_kueue = facts.progress.phase in {"no-workload", "waiting", "reserved"} or (
+        facts.progress.phase == "admitted" and item is not None and suspended(item) is True
     )
     signs = controller.signs if waits_for_kueue or calls else ()
     seen = (*calls[:1], *signs) if not waits_for_kueue else (*signs, *calls[:1])

@@ -21,8 +21,8 @@ def managed_by_other_controller(facts: Facts) -> Found | None:
     What to do:
         Create the job again without the field, or have the admission check added to the ClusterQueue.
     """
-    other, item = facts.identity.foreign_manager, facts.identity.root
-    if other is None or item is None or facts.identity.remote is not None or facts.identity.has_pods:
+    other, item = facts.progress.foreign_manager, facts.identity.root
+    if other is None or item is None or facts.progress.remote is not None or facts.progress.has_pods:
         return None
     path, value = other
     multikueue = value == MULTIKUEUE

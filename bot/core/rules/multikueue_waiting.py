@@ -30,7 +30,7 @@ def multikueue_waiting(facts: Facts) -> Found | None:
             facts.snapshot.require("AdmissionCheck", "", unknown)
         return None
     check = multi[0]
-    others = [other for other in holding if other.kind != "multikueue"] if facts.identity.phase == "reserved" else []
+    others = [other for other in holding if other.kind != "multikueue"] if facts.progress.phase == "reserved" else []
     workload = facts.identity.want()
     about = subject("Workload", workload.name, workload.namespace)
     clusters = facts.checks.clusters(check)
@@ -48,7 +48,7 @@ def multikueue_waiting(facts: Facts) -> Found | None:
     else:
         sentence = "No worker cluster has taken it: which ones MultiKueue may ask could not be read"
     age = facts.age(check.state.last_transition_time)
-    if age is not None and facts.identity.phase == "reserved" and not others:
+    if age is not None and facts.progress.phase == "reserved" and not others:
         sentence += f", for {lasting(age)}"
     sentence += _retry(facts, check)
     down = [cluster for cluster in clusters if cluster.active is not None and cluster.active.status != "True"]

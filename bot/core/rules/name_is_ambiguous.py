@@ -19,7 +19,7 @@ def name_is_ambiguous(facts: Facts) -> Found | None:
         Ask again with the kind: each candidate comes with its own short answer and the way to ask for it. The finding's data:
         `candidates`, each with `kind`, `name`, `rule`, `outlook` and `ask`.
     """
-    waiting = facts.identity.ambiguous
+    waiting = facts.named.ambiguous
     if not waiting:
         return None
     namespace, name = facts.ref.namespace, facts.ref.name

@@ -40,6 +40,6 @@ def namespace_not_managed(facts: Facts) -> Found | None:
         (Evidence(outside.subject, outside.field, outside.value),),
         (Step("platform", "Label the namespace so that the selector matches, or change the selector."),),
         (subject("Namespace", facts.ref.namespace), outside.subject),
-        beside=facts.identity.phase == "unmanaged",
+        beside=facts.progress.phase == "unmanaged",
         certainty="certain" if outside.certain else "likely",
     )

@@ -34,7 +34,7 @@ def no_explanation_visible(facts: Facts) -> Found | None:
         step = Step("platform", "Look for this Workload in the logs of Kueue's controller manager.")
     kind, words = ref.kind or "Job", ""
     try:  # these are a courtesy; this rule must always fire
-        if facts.identity.phase == "reserved" and not missing:
+        if facts.progress.phase == "reserved" and not missing:
             sentence = _lags(facts)
         job = facts.identity.job
         kind = job.kind if job is not None else kind
@@ -60,7 +60,7 @@ def no_explanation_visible(facts: Facts) -> Found | None:
 def _scheduler(facts: Facts) -> tuple[str, str, Evidence, Step] | None:
     """What the scheduler says of the first pod that it cannot place: (pod, text, proof, where to look); None for nothing."""
     try:
-        pods = facts.pods.unscheduled if facts.identity.phase in {"admitted", "unmanaged"} else ()
+        pods = facts.pods.unscheduled if facts.progress.phase in {"admitted", "unmanaged"} else ()
     except Unknown:
         return None
     for pod in pods:

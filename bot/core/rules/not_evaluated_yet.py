@@ -33,7 +33,7 @@ def not_evaluated_yet(facts: Facts) -> Found | None:
     mine = subject("Workload", workload.name, workload.namespace)
     wait: tuple[Step, ...] = (Step("nobody", "Wait a moment and ask again: Kueue looks at it next."),)
     refusal = history.refusal
-    if facts.identity.phase != "waiting":
+    if facts.progress.phase != "waiting":
         return _leaving(facts, wait)
     target = condition(workload.status.conditions, "DeactivationTarget")
     if target is not None and target.status == "True" and workload.spec.active is not False:

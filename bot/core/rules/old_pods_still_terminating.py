@@ -27,12 +27,12 @@ def old_pods_still_terminating(facts: Facts) -> Found | None:
         Wait for the pods to end. If they hang, look at their finalizers and at the node they are on. `kubectl get pods -n
         NAMESPACE -o wide` shows which are Terminating and where.
     """
-    if facts.identity.phase != "no-workload":
+    if facts.progress.phase != "no-workload":
         return _evicted(facts)
     item = facts.identity.root
     if not isinstance(item, o.Job) or not facts.membership.suspended:
         return None
-    pods = [pod for pod in facts.identity.descendants(item) if isinstance(pod, o.Pod) and job_finished(pod) is None]
+    pods = [pod for pod in facts.kin.descendants(item) if isinstance(pod, o.Pod) and job_finished(pod) is None]
     pods = sorted((pod for pod in pods if not pod.spec.scheduling_gates), key=lambda pod: pod.name)
     if not pods:
         facts.snapshot.require("Pod", item.namespace, selector=owned(item.metadata.uid))

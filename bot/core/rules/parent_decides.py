@@ -31,7 +31,7 @@ def parent_decides(facts: Facts) -> Found | None:
     target = identity.target
     if target is None:
         return None
-    if identity.cluster_selector and not identity.workloads_of(target):
+    if identity.cluster_selector and not facts.matching.workloads_of(target):
         return _of_chosen_cluster(facts, target)
     parent, unread = identity.parent, identity.unread_owner
     if parent is not None:
@@ -99,7 +99,7 @@ def _too_deep(facts: Facts, target: KubeObject) -> Found | None:
     """Kueue gave up its search for the job that manages this one: more owners stand above it than Kueue climbs."""
     if facts.identity.workloads:
         return None
-    said = next((e for e in reversed(facts.identity.events(target)) if e.reason == "JobNestingTooDeep"), None)
+    said = next((e for e in reversed(facts.kin.events(target)) if e.reason == "JobNestingTooDeep"), None)
     if said is None:
         return None
     return Found(

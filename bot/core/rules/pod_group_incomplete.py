@@ -42,7 +42,7 @@ def pod_group_incomplete(facts: Facts) -> Found | None:
             *(
                 Evidence(subject_of(pod), f"event {event.reason}", quoted(event.message), "kueue")
                 for pod in group.pods
-                for event in facts.identity.events(pod)[-1:]
+                for event in facts.kin.events(pod)[-1:]
                 if event.reason == "ErrWorkloadCompose"
             ),
         ),

@@ -85,7 +85,7 @@ def _found(facts: Facts, check: Check, newest: Attempt | None) -> Found:
             "kueue",
         )
     )
-    if facts.identity.phase == "waiting":
+    if facts.progress.phase == "waiting":
         sentence += " Kueue gave the quota back."
     again, left = facts.checks.next_try(check), facts.checks.retries(check)
     if newest is not None and newest.number is not None:

@@ -84,7 +84,7 @@ def _found(facts: Facts, check: Check, attempt: Attempt | None) -> Found:
         sentence += ": no autoscaler has answered it yet."
     else:
         sentence += ": the autoscaler has accepted it."
-    if facts.identity.phase == "reserved":
+    if facts.progress.phase == "reserved":
         sentence += " The quota stays reserved meanwhile."
     return Found(sentence, tuple(evidence), _steps(), tuple(subjects))
 

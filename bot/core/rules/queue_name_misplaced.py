@@ -44,5 +44,5 @@ def queue_name_misplaced(facts: Facts) -> Found | None:
         ),
         (Step("asker", f"Put the label {QUEUE_LABEL} into {first.wanted}.", command),),
         (subject_of(item),),
-        beside=facts.identity.runs,
+        beside=facts.progress.runs,
     )

@@ -32,7 +32,7 @@ def quota_held_by_stale_workload(facts: Facts) -> Found | None:
         not react, repair that. For a child that queues beside its parent, remove the queue-name label from the child.
         `kubectl get workloads.kueue.x-k8s.io -A` shows it; its conditions Evicted and QuotaReserved are both True.
     """
-    if facts.identity.phase != "waiting":
+    if facts.progress.phase != "waiting":
         return _own(facts)
     if facts.quota.verdict != "wait" or not facts.order.stale_holders:
         return None
@@ -82,7 +82,7 @@ def _own(facts: Facts) -> Found | None:
         return None
     if any(owner.kind == "Pod" for owner in workload.metadata.owner_references):
         return None  # these pods do not come back: see replacement-pods-needed
-    if facts.identity.remote is not None:
+    if facts.progress.remote is not None:
         return None  # its pods are on another cluster
     age = facts.age(evicted.at)
     if age is None or age <= facts.thresholds.long or facts.order.preemption.hanging(workload):

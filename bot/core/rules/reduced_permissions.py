@@ -2,7 +2,7 @@
 
 from bot.core.diagnosis import Evidence, Found, Step
 from bot.core.facts import Facts
-from bot.core.facts.identity import REFUSED
+from bot.core.facts.missing import REFUSED
 from bot.core.names import quoted, subject
 from bot.core.rule import rule
 

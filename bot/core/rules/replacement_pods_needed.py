@@ -77,7 +77,7 @@ def _single_pod(facts: Facts, workload: o.Workload, about: str) -> Found | None:
     ):
         return None
     evicted, requeued = facts.history.evicted, condition(workload.status.conditions, "Requeued")
-    if facts.identity.phase != "waiting" or evicted is None or not evicted.current or requeued is None:
+    if facts.progress.phase != "waiting" or evicted is None or not evicted.current or requeued is None:
         return None
     if requeued.status != "False" or requeued.reason not in {"Preempted", "NodeFailures"}:
         return None

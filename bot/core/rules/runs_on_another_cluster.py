@@ -25,7 +25,7 @@ def runs_on_another_cluster(facts: Facts) -> Found | None:
         Look at the job of the same namespace and name on the worker cluster. Where the connection is broken, mend it: after
         `multiKueue.workerLostTimeout` (15 minutes by default) Kueue gives the job to another cluster.
     """
-    remote = facts.identity.remote
+    remote = facts.progress.remote
     if remote is None:
         return None
     item = facts.identity.root

@@ -55,4 +55,4 @@ def suspended_by_owner(facts: Facts) -> Found | None:
 
 def _gave_up(facts: Facts, item: KubeObject) -> bool:
     """Whether Kueue says that it could not find the job above this one: then somebody else does decide for it."""
-    return any(event.reason == "JobNestingTooDeep" for event in facts.identity.events(item))
+    return any(event.reason == "JobNestingTooDeep" for event in facts.kin.events(item))

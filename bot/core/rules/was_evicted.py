@@ -39,7 +39,7 @@ def was_evicted(facts: Facts) -> Found | None:
     often = f", {evicted.count} times in all" if evicted.count > 1 else ""
     cause = f", {quoted(evicted.cause)}" if evicted.cause and evicted.cause not in evicted.reason else ""
     still = ""
-    if evicted.current and facts.identity.phase in {"reserved", "admitted"}:
+    if evicted.current and facts.progress.phase in {"reserved", "admitted"}:
         still = " It still holds its quota."
     return Found(
         f"Workload {named('Workload', workload.name, workload.namespace)} was evicted{ago} "
