@@ -243,6 +243,23 @@ async def test_neighbours_that_hold_something_else_are_not_read() -> None:
     assert not snapshot.covers("Workload", selector=s.holders("other-cq"))
 
 
+@pytest.mark.parametrize("gone", [0, 1])
+async def test_who_holds_in_a_small_queue_is_read_by_its_namespaces(gone: int) -> None:
+    """Unless somebody holds on whose LocalQueue is gone: that one is found among the Workloads of the whole cluster alone."""
+    server, base = wide(), items()
+    queue = next(item for item in base if item["kind"] == "ClusterQueue" and item["metadata"]["name"] == "gpu-cq")
+    local = next(item for item in base if item["kind"] == "LocalQueue" and item["spec"]["clusterQueue"] == "gpu-cq")
+    counted = local.get("status", {}).get("reservingWorkloads", 0)
+    crowd = {**queue, "metadata": {"name": "crowd", "uid": "crowd"}, "status": {"pendingWorkloads": 900}}
+    server.put(crowd)
+    server.put({**queue, "status": {**queue["status"], "reservingWorkloads": counted + gone}})
+    async with server.serve() as url, Client(Cluster(url=url), shared_seconds=0) as client:
+        snapshot = await Reader.of(client).read(TRAIN)
+    selected = [r for r in server.log if "status.admission.clusterQueue" in r.query and "gpu-cq" in r.query]
+    assert bool(selected) == bool(gone)
+    assert snapshot.covers("Workload", selector=s.holders("gpu-cq"))
+
+
 async def test_what_was_read_before_is_said_with_its_time() -> None:
     _, second = await asked_twice(wide())
     ago = {kind: at.replace(year=at.year - 1) for kind, at in second.older.items()}

@@ -115,9 +115,8 @@ class _Veil:
                     continue
                 known = kinds.BY_NAME.get(kind)
                 if known is not None and not known.namespaced and kind not in {*_TENANTS_OWN, "Namespace"}:
-                    self._known.update(
-                        item.metadata.name for item in items
-                    )  # everybody may see what belongs to the cluster
+                    # everybody may see what belongs to the cluster
+                    self._known.update(item.metadata.name for item in items)
                     continue
                 for namespace, members in snapshot.places(kind).items():
                     self._judge_all(kind, namespace, [item.metadata.name for item in members])

@@ -51,20 +51,30 @@ def tree(seed: int) -> Body:
             spec["fairSharing"] = {"weight": dice.choice(("0", "1", "3"))}
         spec |= _policies(dice, cohort=cohort is not None)
         queues[f"q{n}"] = spec
-    content: Body = {
-        "flavors": {flavor: {} for _, flavors in groups for flavor in flavors},
+    content = _scene([flavor for _, flavors in groups for flavor in flavors], cohorts, queues)
+    _hold(dice, content, dice.randint(2, 8), asked_of(content))
+    _prefer(random.Random(f"preferences {seed}"), queues)
+    return content
+
+
+def _scene(flavors: Iterable[str], cohorts: Body, queues: Body) -> Body:
+    """A scenario in which every ClusterQueue has a LocalQueue and nobody holds anything yet."""
+    return {
+        "flavors": {flavor: {} for flavor in flavors},
         "cohorts": cohorts,
         "clusterQueues": queues,
         "localQueues": {f"team-a/{name}": name for name in queues},
         "objects": [],
         "ask": "team-a/none",
     }
-    for n in range(dice.randint(2, 8)):
-        holder = workload(dice, f"holder-{n}", dice.choice(list(queues)), asked_of(content), large=False)
+
+
+def _hold(dice: random.Random, content: Body, count: int, resources: list[str]) -> None:
+    """Add up to so many Workloads that take quota, no two alike."""
+    for n in range(count):
+        holder = workload(dice, f"holder-{n}", dice.choice(list(content["clusterQueues"])), resources, large=False)
         if not _like_one_of(holder, content["objects"]):
             content["objects"].append(holder)
-    _prefer(random.Random(f"preferences {seed}"), queues)
-    return content
 
 
 def _prefer(dice: random.Random, queues: Body, share: float = 0.4) -> None:
@@ -93,18 +103,8 @@ def steep(seed: int) -> Body:
         for n, cohort in enumerate(places[dice.randint(0, 2) :])
     }
     _prefer(dice, queues, share=0.85)
-    content: Body = {
-        "flavors": {"f0": {}, "f1": {}, "f2": {}},
-        "cohorts": cohorts,
-        "clusterQueues": queues,
-        "localQueues": {f"team-a/{name}": name for name in queues},
-        "objects": [],
-        "ask": "team-a/none",
-    }
-    for n in range(dice.randint(2, 7)):
-        holder = workload(dice, f"holder-{n}", dice.choice(list(queues)), resources, large=False)
-        if not _like_one_of(holder, content["objects"]):
-            content["objects"].append(holder)
+    content = _scene(("f0", "f1", "f2"), cohorts, queues)
+    _hold(dice, content, dice.randint(2, 7), resources)
     return content
 
 

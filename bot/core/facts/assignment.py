@@ -318,9 +318,14 @@ class _Placing:
             best = next(fitting, None)
         if best is None:
             return False
-        for resource, value in wanted.items():
-            self.taken[best, resource] = self.taken.get((best, resource), 0) + value
+        self._take(unit, best, wanted)
         return True
+
+    def _take(self, unit: _Unit, flavor: str, wanted: Mapping[str, int]) -> None:
+        for resource, value in wanted.items():
+            key = (flavor, resource)
+            self.taken[key] = self.taken.get(key, 0) + value
+            self.takers.setdefault(key, []).extend(unit.names)
 
     def _has(self, flavor: str, resource: str, requested: int) -> bool:
         """Whether there is room for a request, as `Figure.verdict` says."""
@@ -397,10 +402,7 @@ class _Placing:
             self._compete(unit, options, wanted)
         if best.verdict in {"fits", "wait"}:
             unit.chosen[at] = best.flavor
-            for resource, value in wanted.items():
-                key = (best.flavor, resource)
-                self.taken[key] = self.taken.get(key, 0) + value
-                self.takers.setdefault(key, []).extend(unit.names)
+            self._take(unit, best.flavor, wanted)
 
     def _with_earlier(self, unit: _Unit, option: FlavorResult, wanted: Mapping[str, int]) -> tuple[str, ...]:
         earlier = {name: None for resource in wanted for name in self.takers.get((option.flavor, resource), ())}
